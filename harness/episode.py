@@ -1,0 +1,128 @@
+"""One episode as a method sees it: the environment, trials from the same scene, chat models by role,
+the sandbox and the trace. The harness resets, times, records and judges; the method acts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+from harness.failures import MethodFailure
+from harness.protocols import ChatModel, Environment, Message, Reply, Sampling, Task
+from harness.records import EpisodeKey, TrialRecord, Usage
+from harness.seeding import Seeds
+
+if TYPE_CHECKING:
+    from harness.sandbox import Sandbox
+
+
+class TraceWriter(Protocol):
+    """Where an episode's events go."""
+
+    def __call__(self, event: str, **data: Any) -> None: ...
+
+
+@dataclass
+class Trial:
+    """An attempt in progress; `record` is complete when its `with` block has ended."""
+
+    index: int
+    record: TrialRecord
+    seeds: Seeds
+
+    @property
+    def success(self) -> bool:
+        return self.record.success
+
+    def count(self, event: str, times: int = 1) -> None:
+        """Count something that was coerced, refused or dropped."""
+        self.record.events[event] = self.record.events.get(event, 0) + times
+
+
+@dataclass
+class Episode:
+    """Handed to `Method.play`."""
+
+    key: EpisodeKey
+    task: Task
+    env: Environment
+    seeds: Seeds
+    models: Callable[[str], ChatModel]
+    """Role to chat model."""
+    sandbox: Sandbox
+    trace: TraceWriter
+    sampling: Sampling = field(default_factory=Sampling)
+    usage: Usage = field(default_factory=Usage)
+    trials: list[TrialRecord] = field(default_factory=list)
+    current: Trial | None = None
+
+    @property
+    def instruction(self) -> str:
+        return self.task.instructions[self.key.instruction]
+
+    @contextmanager
+    def trial(self) -> Iterator[Trial]:
+        """Reset to the episode's scene and attempt it. A `MethodFailure` inside ends the trial with its
+        kind; any other exception goes through and makes the episode an error."""
+        index = len(self.trials)
+        seeds = replace(self.seeds, trial=index)
+        reset = self.env.reset(self.key.task, self.key.scene, seeds)
+        record = TrialRecord(state_hash=reset.state_hash, reset_attempts=reset.attempts)
+        self.trials.append(record)
+        trial = self.current = Trial(index, record, seeds)
+        self.trace("trial", index=index, state_hash=reset.state_hash)
+        started = time.monotonic()
+        failure: MethodFailure | None = None
+        try:
+            yield trial
+        except MethodFailure as caught:
+            failure = caught
+        finally:
+            record.seconds = round(time.monotonic() - started, 4)
+            self.current = None
+        verdict = self.env.verdict()
+        record.success, record.success_at_end = verdict.success, verdict.holds
+        record.steps = self.env.steps()
+        record.subtasks_done, record.subtasks = verdict.subtasks_done, verdict.subtasks
+        if not verdict.success:
+            record.failure = failure.kind if failure else "goal"
+            record.reason = str(failure) if failure else _goal_reason(verdict.failed)
+        self.trace("trial_end", index=index, success=record.success, failure=record.failure, reason=record.reason)
+
+    def chat(self, role: str, messages: Sequence[Message], **sampling: Any) -> Reply:
+        """Ask the chat model that plays `role`. Recorded and counted; raises `ProviderError`."""
+        trial = self.current.index if self.current else len(self.trials)
+        seed = replace(self.seeds, trial=trial).sampling(role)
+        settings = replace(self.sampling, seed=seed, **sampling)
+        started = time.monotonic()
+        reply = self.models(role).complete(messages, settings)
+        seconds = time.monotonic() - started
+        self.usage.add(reply.prompt_tokens, reply.completion_tokens, reply.cost_usd, reply.cached, seconds)
+        self.trace(
+            "chat",
+            role=role,
+            model=reply.model,
+            messages=[{"role": m.role, "text": m.text, "images": len(m.images)} for m in messages],
+            reply=reply.text,
+            finish_reason=reply.finish_reason,
+            tokens=[reply.prompt_tokens, reply.completion_tokens],
+            cached=reply.cached,
+            seconds=round(seconds, 4),
+            details=dict(reply.details),
+        )
+        return reply
+
+
+def _goal_reason(failed: bool) -> str:
+    return "a fail condition of the task was met" if failed else "the program ended and the goal was not met"
+
+
+def events_of(trials: Sequence[TrialRecord]) -> Mapping[str, int]:
+    """Counted events, summed over trials."""
+    total: dict[str, int] = {}
+    for trial in trials:
+        for name, times in trial.events.items():
+            total[name] = total.get(name, 0) + times
+    return total

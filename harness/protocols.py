@@ -1,0 +1,255 @@
+"""What environments, methods and chat models look like to each other. `envs` and `methods` implement
+these and never import each other.
+
+Every entry of a config group is a light dataclass named by the YAML's `_target_`: it can be built,
+checked and asked for its tasks without importing a simulator or a client; `open()` brings the heavy part.
+
+Units: metres, radians, seconds. Quaternions are wxyz. Frames: world, z up, unless said otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from harness.episode import Episode
+    from harness.seeding import Seeds
+
+    Floats = NDArray[np.float64]
+    Image = NDArray[np.uint8]
+
+
+# Environments
+
+
+@dataclass(frozen=True)
+class Task:
+    """A named goal. `instructions[0]` is the single instruction, the rest are paraphrases."""
+
+    name: str
+    instructions: tuple[str, ...]
+    step_limit: int
+    """Control steps that a trial may take."""
+
+
+@dataclass(frozen=True)
+class Reset:
+    """What a reset gives."""
+
+    state_hash: str
+    """Hash of the simulator's initial state before sensor noise; equal for all methods on a scene."""
+    attempts: int = 1
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The oracle's word, latched: `success` once the task's predicate held, `failed` once a fail
+    condition held first. `holds` says whether the predicate holds right now."""
+
+    success: bool
+    failed: bool = False
+    holds: bool = False
+    subtasks_done: int = 0
+    subtasks: int = 1
+
+
+@dataclass(frozen=True)
+class Pose:
+    """End-effector pose: tool centre point (3,) in metres, orientation (4,) wxyz, world frame."""
+
+    position: Floats
+    quaternion: Floats
+
+
+@dataclass(frozen=True)
+class Motion:
+    """How a commanded motion ended. A target that cannot be reached is `reached=False` with a
+    reason, never an exception: it is the method's to handle, and it is counted."""
+
+    reached: bool
+    reason: str = ""
+    position_error: float = 0.0
+    """Metres between the commanded and the final tool centre point."""
+
+
+@dataclass(frozen=True)
+class PointCloud:
+    """Points (N, 3) and unit normals (N, 3), metres, world frame, float64."""
+
+    points: Floats
+    normals: Floats
+
+
+@runtime_checkable
+class Environment(Protocol):
+    """One live simulator or robot, in one process."""
+
+    control_hz: float
+    on_control_step: Callable[[], None] | None
+    """Called after each control step when set; the recorder uses it."""
+
+    def reset(self, task: str, scene: int, seeds: Seeds) -> Reset:
+        """Put up the scene. `seeds.scene()` gives all of its randomness, `seeds.noise()` the sensors'."""
+        ...
+
+    def verdict(self) -> Verdict: ...
+
+    def steps(self) -> int:
+        """Control steps since the reset."""
+        ...
+
+    def cameras(self) -> Sequence[str]: ...
+
+    def render(self, camera: str) -> Image:
+        """RGB (H, W, 3), uint8."""
+        ...
+
+    def info(self) -> Mapping[str, str]:
+        """Simulator, its version, the renderer: what a row has to say about where it was measured."""
+        ...
+
+    def close(self) -> None: ...
+
+
+@runtime_checkable
+class Manipulation(Environment, Protocol):
+    """An environment that code-writing methods can use: named objects as point clouds, motions of a
+    gripper. Any motion raises `StepLimit` when the task's control steps are spent."""
+
+    workspace: Floats
+    """(2, 3): lower and upper corner."""
+    effector_names: tuple[str, ...]
+    """Names by which plans call the end effector, for example ("gripper", "robot")."""
+    surface_names: tuple[str, ...]
+    """Names by which plans call the supporting surface, for example ("table",)."""
+    prompts: Path
+    """Folder with the few-shot examples of this environment, one file a program."""
+
+    def objects(self) -> list[str]:
+        """The names that the scene exposes."""
+        ...
+
+    def cloud(self, name: str) -> PointCloud:
+        """What the cameras see of an object now, with sensor noise. Raises `PerceptionFailure`
+        naming the known objects when there is none of that name, or when no camera sees it."""
+        ...
+
+    def scene_cloud(self, ignore_robot: bool = True, ignore_grasped: bool = False) -> PointCloud: ...
+
+    def pose(self) -> Pose: ...
+
+    def gripper(self) -> float:
+        """Last commanded opening: 1 open, 0 closed."""
+        ...
+
+    def move(self, pose: Pose, speed: float = 1.0) -> Motion:
+        """Straight-line move of the tool centre point; `speed` is a factor on the usual one. Raises
+        `MotionFailure` for a malformed command: wrong shape, not finite, quaternion of zero length."""
+        ...
+
+    def set_gripper(self, opening: float) -> Motion:
+        """Open (above 0.5) or close; waits until the fingers stop."""
+        ...
+
+    def home(self) -> Motion:
+        """Back to the pose after the reset; the gripper keeps its last command."""
+        ...
+
+
+class EnvironmentConfig(Protocol):
+    """The dataclass behind `conf/env/*.yaml`. The first three fields choose episodes."""
+
+    tasks: list[str] | None
+    scenes: int
+    instructions: str
+
+    def suite(self) -> Sequence[Task]:
+        """All tasks, in their standard order."""
+        ...
+
+    def problems(self) -> list[Problem]:
+        """What keeps this environment from running here."""
+        ...
+
+    def open(self) -> Environment: ...
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something missing on this machine, and the command that mends it."""
+
+    what: str
+    fix: str
+
+
+# Chat models
+
+
+@dataclass(frozen=True)
+class Message:
+    role: Literal["system", "user", "assistant"]
+    text: str
+    images: tuple[bytes, ...] = ()
+    """PNG files."""
+
+
+@dataclass(frozen=True)
+class Reply:
+    text: str
+    finish_reason: str = "stop"
+    model: str = ""
+    """Name and version as served."""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost_usd: float | None = None
+    """None where no price is known."""
+    cached: bool = False
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How a reply is drawn. `seed` hangs under (cell seed, episode, trial)."""
+
+    temperature: float = 0.0
+    max_tokens: int = 512
+    stop: tuple[str, ...] = ()
+    seed: int = 0
+
+
+class ChatModel(Protocol):
+    """Answers a conversation. It sees the messages and nothing else. Raises `ProviderError`."""
+
+    name: str
+
+    def complete(self, messages: Sequence[Message], sampling: Sampling) -> Reply: ...
+
+    def close(self) -> None: ...
+
+
+class ChatModelConfig(Protocol):
+    """The dataclass behind `conf/llm/*.yaml`."""
+
+    def problems(self) -> list[Problem]: ...
+
+    def open(self) -> ChatModel: ...
+
+
+# Methods
+
+
+class Method(Protocol):
+    """The dataclass behind `conf/method/*.yaml`: plays one episode and returns nothing; what happened
+    is in the episode's trials, and what it means is the oracle's to say."""
+
+    def requires(self) -> tuple[type, ...]:
+        """Protocols that the environment has to implement, for example `(Manipulation,)`."""
+        ...
+
+    def play(self, episode: Episode) -> None: ...
