@@ -1,0 +1,1 @@
+"""Configuration tree; it mirrors the code."""

@@ -1,0 +1,122 @@
+"""A cell: one resolved configuration, its identity, its folder and its episodes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from harness import seeding
+from harness.components import build, suggest
+from harness.failures import UsageError
+from harness.protocols import EnvironmentConfig, Task
+from harness.records import EpisodeKey
+from harness.schema import IDENTITY_KEYS, SELECTION_KEYS
+
+INSTRUCTION_CHOICES = ("single", "varied", "all")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """`config` is the resolved config without Hydra's node; `choices` maps a config group to the name of
+    the chosen option; `overrides` are what was typed."""
+
+    config: Mapping[str, Any]
+    choices: Mapping[str, str]
+    overrides: tuple[str, ...] = ()
+
+    @property
+    def method(self) -> str:
+        return self.choices["method"]
+
+    @property
+    def env(self) -> str:
+        return self.choices["env"]
+
+    @property
+    def seed(self) -> int:
+        return int(self.config["seed"])
+
+    @cached_property
+    def identity(self) -> str:
+        """Hash of everything in the config that can change a result."""
+        kept = {key: self.config[key] for key in IDENTITY_KEYS}
+        kept["env"] = {key: value for key, value in kept["env"].items() if key not in SELECTION_KEYS}
+        kept["names"] = [self.method, self.env]
+        text = json.dumps(kept, sort_keys=True, default=str)
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+    @property
+    def folder_name(self) -> str:
+        readable = re.sub(r"[^A-Za-z0-9_.]+", "-", f"{self.method}-{self.env}-s{self.seed}")[:80]
+        return f"{readable}-{self.identity[:8]}"
+
+    @cached_property
+    def env_identity(self) -> str:
+        """Cells of the same environment config can share a simulator."""
+        node = {key: value for key, value in self.config["env"].items() if key not in SELECTION_KEYS}
+        return hashlib.sha256(json.dumps(node, sort_keys=True, default=str).encode()).hexdigest()[:12]
+
+    def component(self, group: str) -> Any:
+        """Build the light dataclass of a config group."""
+        return build(self.config[group], group)
+
+    def episodes(self) -> list[EpisodeKey]:
+        """The episodes that this command asks for. Raises `UsageError` for an unknown task, a scene
+        count below 1 or an unknown choice of instructions."""
+        environment: EnvironmentConfig = self.component("env")
+        tasks = select_tasks(environment, self.env)
+        if environment.scenes < 1:
+            raise UsageError(f"env.scenes is {environment.scenes}; it has to be at least 1.")
+        keys = []
+        for task in tasks:
+            for scene in range(environment.scenes):
+                for instruction in _instructions(environment.instructions, self.env, task, scene):
+                    keys.append(EpisodeKey(task.name, instruction, scene))
+        return keys
+
+
+def select_tasks(environment: EnvironmentConfig, name: str) -> Sequence[Task]:
+    """The environment's tasks in their standard order, narrowed by its `tasks` field."""
+    suite = {task.name: task for task in environment.suite()}
+    if environment.tasks is None:
+        return list(suite.values())
+    if not environment.tasks:
+        raise UsageError("env.tasks is empty; leave it out for all tasks.")
+    for task in environment.tasks:
+        if task not in suite:
+            raise UsageError(f"Environment {name} has no task `{task}`. {suggest(task, suite)}")
+    return [suite[task] for task in dict.fromkeys(environment.tasks)]
+
+
+def _instructions(choice: str, env: str, task: Task, scene: int) -> Sequence[int]:
+    """Which of a task's instructions a scene is played with: the single one, one drawn for the scene, or
+    each of them."""
+    count = len(task.instructions)
+    if choice == "single":
+        return (0,)
+    if choice == "varied":
+        return (seeding.derive("instruction", env, task.name, scene) % count,)
+    if choice == "all":
+        return range(count)
+    raise UsageError(f"env.instructions is `{choice}`; it can be {', '.join(INSTRUCTION_CHOICES)}.")
+
+
+def unique(cells: Sequence[Cell]) -> list[Cell]:
+    """Cells that differ; of equal ones (`seed=0,0`) the first, widened by nothing."""
+    seen: dict[tuple[str, str], Cell] = {}
+    for cell in cells:
+        seen.setdefault((cell.identity, str(cell.episodes())), cell)
+    return list(seen.values())
+
+
+def root_of(name: str, folder: str | None = None) -> Path:
+    """Folder of an experiment."""
+    if not name or Path(name).is_absolute() or ".." in Path(name).parts:
+        raise UsageError(f"name={name!r} cannot name a folder under outputs/; use letters, digits, - and _.")
+    return Path(folder) if folder else Path("outputs") / name

@@ -1,0 +1,78 @@
+"""The keys of a cell's config and their types. Groups (`method`, `env`, `llm`, `embedder`, `tracker`) hold
+a `_target_` whose dataclass declares that entry's own keys; `harness.components` checks them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from omegaconf import MISSING
+
+SELECTION_KEYS = ("tasks", "scenes", "instructions")
+"""Keys of `env` that choose episodes. They are no part of a cell's identity: a longer grid only adds."""
+IDENTITY_KEYS = ("method", "env", "llm", "embedder", "sampling", "sandbox", "seed")
+"""Keys that can change a result. What is not here (workers, tracker, recording, name) cannot."""
+
+
+@dataclass
+class RunConfig:
+    """How episodes are played; cannot change a result."""
+
+    workers: int | None = None
+    """Worker processes; null: one per core. 0 plays in this process, for debugging: no watchdog."""
+    episode_timeout: float = 1200.0
+    """Wall-clock seconds after which the watchdog ends an episode's worker."""
+    retries: int = 1
+    """How often an episode is played again in the same sweep after its worker died or hung."""
+    max_errors: int = 5
+    """Errors in a row after which a cell is stopped."""
+    fail_fast: bool = False
+    """Stop the sweep at the first error."""
+
+
+@dataclass
+class RecordConfig:
+    """What is kept of an episode beside its row."""
+
+    trace: bool = True
+    images: bool = False
+    video: str = "none"
+    """none, failures or all."""
+    camera: str = "front"
+    fps: float = 10.0
+
+
+@dataclass
+class SamplingConfig:
+    """How replies are drawn; the same for all methods."""
+
+    temperature: float = 0.0
+    max_tokens: int = 512
+
+
+@dataclass
+class SandboxConfig:
+    """Limits on one run of a generated program, time inside the task API not counted."""
+
+    seconds: float = 5.0
+    memory_mb: int = 1024
+    output_chars: int = 10_000
+    api_calls: int = 2_000
+
+
+@dataclass
+class Config:
+    """One cell."""
+
+    name: str = "default"
+    """Names the folder under `outputs/`."""
+    seed: int = 0
+    method: Any = MISSING
+    env: Any = MISSING
+    llm: Any = MISSING
+    embedder: Any = MISSING
+    tracker: Any = MISSING
+    record: RecordConfig = field(default_factory=RecordConfig)
+    run: RunConfig = field(default_factory=RunConfig)
+    sampling: SamplingConfig = field(default_factory=SamplingConfig)
+    sandbox: SandboxConfig = field(default_factory=SandboxConfig)

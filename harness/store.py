@@ -1,0 +1,201 @@
+"""The record of an experiment: one folder a cell, with `cell.json` (the resolved config) and
+`episodes.jsonl` (one row a line). One writer; rows are appended whole and flushed as they come."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import socket
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from harness.cells import Cell
+from harness.failures import UsageError
+
+FORMAT = 1
+"""Version of the files' layout. A folder of another format is refused, never rewritten."""
+
+ROWS, CELL, TORN, LOCK = "episodes.jsonl", "cell.json", "episodes.torn", ".lock"
+
+Row = dict[str, Any]
+
+
+class StorageError(Exception):
+    """The disk refused a row. What was finished before is safe."""
+
+
+@contextmanager
+def claimed(root: Path) -> Iterator[None]:
+    """Hold an experiment's folder: one sweep at a time. The lock goes with the process, however it ends.
+
+    Raises `UsageError` naming the holder when another sweep is running on it.
+    """
+    root.mkdir(parents=True, exist_ok=True)
+    with open(root / LOCK, "a+") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.seek(0)
+            holder = lock.read().strip() or "another process"
+            raise UsageError(
+                f"{root} is in use by {holder}. Wait for it, or give this sweep its own folder with name=..."
+            ) from None
+        lock.truncate(0)
+        lock.write(f"process {os.getpid()} on {socket.gethostname()}\n")
+        lock.flush()
+        yield
+
+
+class CellStore:
+    """Rows of one cell. `rows()` holds the newest row of each episode."""
+
+    def __init__(self, root: Path, cell: Cell) -> None:
+        self.cell = cell
+        self.folder = root / cell.folder_name
+        self.torn = 0
+        self._path = self.folder / ROWS
+        self._rows: dict[str, Row] = {}
+
+    def open(self) -> None:
+        """Create or continue the cell's folder: check its format, put a torn last line aside, drop rows
+        that a later attempt replaced."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        description = self.folder / CELL
+        if description.exists():
+            check_format(description)
+        else:
+            _write_whole(description, json.dumps(self._description(), indent=1, sort_keys=True) + "\n")
+        if not self._path.exists():
+            return
+        rows, self.torn, total = read_rows(self._path)
+        self._rows = rows
+        if self.torn:
+            with open(self.folder / TORN, "ab") as aside:
+                aside.write(_torn_tail(self._path) + b"\n")
+        if self.torn or total > len(rows):
+            _write_whole(self._path, "".join(_line(row) for row in rows.values()))
+
+    def rows(self) -> Mapping[str, Row]:
+        """Episode key to its newest row."""
+        return self._rows
+
+    def append(self, row: Row) -> None:
+        """Write a row whole or not at all. Raises `StorageError` when the disk refuses."""
+        data = _line(row).encode()
+        descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        try:
+            size = os.fstat(descriptor).st_size
+            try:
+                written = os.write(descriptor, data)
+                if written < len(data):
+                    raise OSError(f"only {written} of {len(data)} bytes were written; the disk is full")
+            except OSError as error:
+                os.ftruncate(descriptor, size)
+                raise StorageError(
+                    f"Cannot write to {self._path}: {error}. Finished episodes are safe; free space and run "
+                    "the same command again."
+                ) from error
+        finally:
+            os.close(descriptor)
+        self._rows[row["episode"]] = row
+
+    def sync(self) -> None:
+        """Bring the rows to the disk itself; called once a cell is done."""
+        if self._path.exists():
+            descriptor = os.open(self._path, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+
+    def _description(self) -> dict[str, Any]:
+        cell = self.cell
+        return {
+            "format": FORMAT,
+            "cell": cell.identity,
+            "method": cell.method,
+            "env": cell.env,
+            "seed": cell.seed,
+            "choices": dict(cell.choices),
+            "overrides": list(cell.overrides),
+            "config": dict(cell.config),
+        }
+
+
+def load(root: Path) -> list[Row]:
+    """All rows of an experiment's folder, newest per episode, in a stable order. Raises `UsageError` for
+    a folder that is not one or is of another format."""
+    if not root.is_dir():
+        raise UsageError(f"{root} is not a folder; name one under outputs/.")
+    rows: list[Row] = []
+    for description in sorted(root.glob(f"*/{CELL}")):
+        check_format(description)
+        path = description.parent / ROWS
+        if path.exists():
+            rows.extend(read_rows(path)[0].values())
+    return rows
+
+
+def read_rows(path: Path) -> tuple[dict[str, Row], int, int]:
+    """Newest row per episode, number of torn lines at the end (0 or 1), number of whole lines.
+
+    Raises `UsageError` for a damaged line that is not the last: nothing is guessed and nothing is lost.
+    """
+    rows: dict[str, Row] = {}
+    total = 0
+    lines = path.read_bytes().split(b"\n")
+    for number, line in enumerate(lines, start=1):
+        last = number >= len(lines) - (lines[-1] == b"")
+        if not line:
+            continue
+        try:
+            row = json.loads(line)
+            key = row["episode"]
+        except (ValueError, KeyError, TypeError) as error:
+            if last:
+                return rows, 1, total
+            raise UsageError(
+                f"{path}, line {number}, is not a row ({error}). Mend or delete that line; the file is untouched."
+            ) from error
+        if last and lines[-1] != b"":
+            return rows, 1, total  # a row without its newline may have been cut inside a number
+        total += 1
+        rows.pop(key, None)
+        rows[key] = row
+    return rows, 0, total
+
+
+def check_format(description: Path) -> None:
+    """Raise `UsageError` when a cell's folder was written by another format of this program."""
+    try:
+        found = json.loads(description.read_text())["format"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UsageError(
+            f"{description} cannot be read as a cell ({error}). Move that folder away, or use another name=..."
+        ) from error
+    if found != FORMAT:
+        raise UsageError(
+            f"{description.parent} was written in format {found}; this version writes format {FORMAT}. "
+            "Use another name=..., or the version that wrote it. Nothing was changed."
+        )
+
+
+def _line(row: Row) -> str:
+    return json.dumps(row, allow_nan=False, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+def _torn_tail(path: Path) -> bytes:
+    data = path.read_bytes().rstrip(b"\n")
+    return data[data.rfind(b"\n") + 1 :]
+
+
+def _write_whole(path: Path, text: str) -> None:
+    temporary = path.with_name(path.name + ".tmp")
+    with open(temporary, "w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(temporary, path)
