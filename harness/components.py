@@ -31,7 +31,9 @@ def build(node: Mapping[str, Any], where: str) -> Any:
     or a value that the component itself refuses with `ValueError`.
     """
     if "_target_" not in node:
-        raise UsageError(f"{where} has no `_target_`: its YAML has to name a dataclass, for example pkg.module.Name.")
+        raise UsageError(
+            f"{where} has no `_target_`: its YAML has to name a dataclass, for example pkg.module.Name."
+        )
     cls = locate(str(node["_target_"]), where)
     return _construct(cls, {key: value for key, value in node.items() if key != "_target_"}, where)
 

@@ -9,13 +9,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from harness.failures import MethodFailure
-from harness.protocols import ChatModel, Environment, Message, Reply, Sampling, Task
+from harness.failures import MethodFailure, ResetError, SimulatorError
+from harness.protocols import ChatModel, Environment, Message, Reply, Reset, Sampling, Task
 from harness.records import EpisodeKey, TrialRecord, Usage
 from harness.seeding import Seeds
 
 if TYPE_CHECKING:
     from harness.sandbox import Sandbox
+
+RESET_ATTEMPTS = 3
 
 
 class TraceWriter(Protocol):
@@ -54,13 +56,21 @@ class Episode:
     sandbox: Sandbox
     trace: TraceWriter
     sampling: Sampling = field(default_factory=Sampling)
+    observers: list[Callable[[str, int], None]] = field(default_factory=list)
+    """Called with ("start" or "end", trial index)."""
+    served: set[str] = field(default_factory=set)
+    """Models that answered, by their own name and version."""
     usage: Usage = field(default_factory=Usage)
     trials: list[TrialRecord] = field(default_factory=list)
     current: Trial | None = None
+    variation: Mapping[str, str] = field(default_factory=dict)
+    """What the scene drew; known from the first reset on."""
 
     @property
     def instruction(self) -> str:
-        return self.task.instructions[self.key.instruction]
+        """The task's wording, with its braces filled once the scene is up."""
+        wording = self.task.instructions[self.key.instruction]
+        return wording.format_map(self.variation) if self.variation else wording
 
     @contextmanager
     def trial(self) -> Iterator[Trial]:
@@ -68,11 +78,12 @@ class Episode:
         kind; any other exception goes through and makes the episode an error."""
         index = len(self.trials)
         seeds = replace(self.seeds, trial=index)
-        reset = self.env.reset(self.key.task, self.key.scene, seeds)
+        reset = self._reset(seeds)
         record = TrialRecord(state_hash=reset.state_hash, reset_attempts=reset.attempts)
         self.trials.append(record)
         trial = self.current = Trial(index, record, seeds)
         self.trace("trial", index=index, state_hash=reset.state_hash)
+        self._observe("start", index)
         started = time.monotonic()
         failure: MethodFailure | None = None
         try:
@@ -82,6 +93,7 @@ class Episode:
         finally:
             record.seconds = round(time.monotonic() - started, 4)
             self.current = None
+        self._observe("end", index)
         verdict = self.env.verdict()
         record.success, record.success_at_end = verdict.success, verdict.holds
         record.steps = self.env.steps()
@@ -89,7 +101,9 @@ class Episode:
         if not verdict.success:
             record.failure = failure.kind if failure else "goal"
             record.reason = str(failure) if failure else _goal_reason(verdict.failed)
-        self.trace("trial_end", index=index, success=record.success, failure=record.failure, reason=record.reason)
+        self.trace(
+            "trial_end", index=index, success=record.success, failure=record.failure, reason=record.reason
+        )
 
     def chat(self, role: str, messages: Sequence[Message], **sampling: Any) -> Reply:
         """Ask the chat model that plays `role`. Recorded and counted; raises `ProviderError`."""
@@ -99,6 +113,7 @@ class Episode:
         started = time.monotonic()
         reply = self.models(role).complete(messages, settings)
         seconds = time.monotonic() - started
+        self.served.add(reply.model)
         self.usage.add(reply.prompt_tokens, reply.completion_tokens, reply.cost_usd, reply.cached, seconds)
         self.trace(
             "chat",
@@ -113,6 +128,29 @@ class Episode:
             details=dict(reply.details),
         )
         return reply
+
+    def _observe(self, moment: str, trial: int) -> None:
+        for observer in self.observers:
+            observer(moment, trial)
+
+    def _reset(self, seeds: Seeds) -> Reset:
+        """Reset, trying again when the scene could not be set up; all trials must start from one state."""
+        for attempt in range(1, RESET_ATTEMPTS + 1):
+            try:
+                reset = self.env.reset(self.key.task, self.key.scene, seeds)
+                break
+            except ResetError as error:
+                self.trace("reset_error", attempt=attempt, reason=str(error))
+                if attempt == RESET_ATTEMPTS:
+                    raise
+        self.variation = reset.variation
+        first = self.trials[0].state_hash if self.trials else reset.state_hash
+        if reset.state_hash != first:
+            raise SimulatorError(
+                f"{self.key} started from state {reset.state_hash} and not from {first} as its first trial did; "
+                "the environment's reset is not repeatable"
+            )
+        return replace(reset, attempts=reset.attempts + attempt - 1)
 
 
 def _goal_reason(failed: bool) -> str:

@@ -45,6 +45,8 @@ class Reset:
     state_hash: str
     """Hash of the simulator's initial state before sensor noise; equal for all methods on a scene."""
     attempts: int = 1
+    variation: Mapping[str, str] = field(default_factory=dict)
+    """Words that the scene drew; they fill the braces of the task's instructions, as in "push the {colour} button"."""
 
 
 @dataclass(frozen=True)
@@ -171,6 +173,10 @@ class EnvironmentConfig(Protocol):
 
     def suite(self) -> Sequence[Task]:
         """All tasks, in their standard order."""
+        ...
+
+    def interfaces(self) -> tuple[type, ...]:
+        """Protocols that the open environment implements, for example `(Manipulation,)`."""
         ...
 
     def problems(self) -> list[Problem]:

@@ -6,7 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from omegaconf import MISSING
+MISSING: Any = "???"
+"""OmegaConf's mark for a value that has to be given; workers do not import OmegaConf."""
 
 SELECTION_KEYS = ("tasks", "scenes", "instructions")
 """Keys of `env` that choose episodes. They are no part of a cell's identity: a longer grid only adds."""

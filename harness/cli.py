@@ -1,0 +1,93 @@
+"""Turns what can go wrong at the command line into one clear message and an exit status: 0 complete,
+1 incomplete, 2 a mistake in the command, 130 interrupted."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from hydra.errors import HydraException
+from omegaconf.errors import OmegaConfBaseException
+
+from harness.components import suggest
+from harness.failures import UsageError
+from harness.launcher import SweepIncompleteError
+from harness.store import StorageError
+
+FULL = "HYDRA_FULL_ERROR"
+
+
+@contextmanager
+def messages() -> Iterator[None]:
+    """Exit with a message instead of a traceback; the traceback too when HYDRA_FULL_ERROR=1 is set."""
+    wants_traceback = os.environ.get(FULL) == "1"
+    os.environ[FULL] = "1"  # else Hydra prints and exits by itself, without the hints below
+    try:
+        yield
+    except SweepIncompleteError:
+        sys.exit(1)
+    except KeyboardInterrupt:
+        print("Interrupted. Run the same command again to continue.", file=sys.stderr)
+        sys.exit(130)
+    except (UsageError, StorageError, HydraException, OmegaConfBaseException) as error:
+        if wants_traceback:
+            raise
+        print(f"Error: {explain(error)}", file=sys.stderr)
+        sys.exit(1 if isinstance(error, StorageError) else 2)
+
+
+def explain(error: Exception) -> str:
+    """The message of an error with what it was caused by and a hint where there is one."""
+    text = str(error).strip()
+    cause = error.__cause__
+    if isinstance(cause, OmegaConfBaseException):
+        text = f"{text} {str(cause).splitlines()[0]}".strip()
+    unknown = re.search(r"Could not override '([\w.@/]+)'", text)
+    if unknown:
+        key = unknown.group(1)
+        return f"There is no key `{key}`. {suggest(key, _known_keys())}".strip()
+    option = re.search(r"Could not find '([^']+)'", text)
+    if option and "Available options" in text:
+        group, _, name = option.group(1).rpartition("/")
+        options = re.split(
+            r"\s+", text.split("Available options in", 1)[1].split(":", 1)[1].split("Config search")[0]
+        )
+        return f"There is no {group}={name}. {suggest(name, [o for o in options if o])}".strip()
+    if "parse error" in text.lower() or "mismatched input" in text or "LexerNoViableAlt" in text:
+        text += (
+            "\nA value with spaces, commas, quotes, brackets or non-ASCII letters has to be quoted twice, for the"
+            " shell and for Hydra: 'key=\"put the lid on, then wait\"'. Better: put it into a YAML file."
+        )
+    return text
+
+
+def _known_keys() -> list[str]:
+    """Dotted keys of the default config."""
+    from hydra import compose
+    from hydra.core.global_hydra import GlobalHydra
+
+    if not GlobalHydra.instance().is_initialized():
+        return []
+    groups = [
+        argument
+        for argument in sys.argv[1:]
+        if re.fullmatch(r"(method|env|llm|embedder|tracker)=\w+", argument)
+    ]
+    try:
+        config = compose("config", overrides=groups)
+    except HydraException:
+        config = compose("config")
+    return list(_flat(config, ""))
+
+
+def _flat(node: Any, prefix: str) -> Iterator[str]:
+    for key in node:
+        name = f"{prefix}{key}"
+        yield name
+        value = node._get_node(key)
+        if hasattr(value, "keys") and not value._is_none() and not value._is_missing():
+            yield from _flat(value, f"{name}.")

@@ -1,0 +1,60 @@
+"""The project's Hydra launcher and sweeper: a sweep is one pool of episodes over all its cells. Registered
+with Hydra in `hydra_plugins/engram.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
+from hydra.core.utils import JobReturn, JobStatus
+from hydra.plugins.launcher import Launcher
+from hydra.types import HydraContext, TaskFunction
+from omegaconf import DictConfig
+
+from harness.cells import Cell, root_of
+from harness.compose import Composer
+from harness.failures import UsageError
+
+
+class SweepIncompleteError(Exception):
+    """Some episodes have no verdict; the summary has listed them."""
+
+
+class PoolLauncher(Launcher):
+    """Composes every cell first, then plays all their episodes in one pool of worker processes."""
+
+    def setup(self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig) -> None:
+        self._context, self._config = hydra_context, config
+
+    def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> Sequence[JobReturn]:
+        composer = Composer(self._context.config_loader, self._config)
+        cells = [composer.cell(overrides) for overrides in job_overrides]
+        roots = {str(root_of(str(cell.config["name"]))) for cell in cells}
+        if len(roots) > 1:
+            raise UsageError(
+                f"A sweep has one folder, but `name` takes several values: {', '.join(sorted(roots))}."
+            )
+        play_and_show(cells, Path(str(self._config.hydra.sweep.dir)))
+        return [
+            JobReturn(overrides=list(o), status=JobStatus.COMPLETED, _return_value=None)
+            for o in job_overrides
+        ]
+
+
+class CellSweeper(BasicSweeper):
+    """Hydra's grid. It leaves the check of each job to `PoolLauncher`, which composes all before it plays any."""
+
+    def validate_batch_is_legal(self, batch: Sequence[Sequence[str]]) -> None:
+        if not isinstance(self.launcher, PoolLauncher):
+            super().validate_batch_is_legal(batch)
+
+
+def play_and_show(cells: Sequence[Cell], root: Path) -> None:
+    """Play cells and print the table. Raises `SweepIncompleteError` when some episode has no verdict."""
+    from harness import summary, sweep
+
+    result = sweep.run_cells(cells, root)
+    summary.show(result)
+    if not result.complete:
+        raise SweepIncompleteError

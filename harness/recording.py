@@ -1,0 +1,106 @@
+"""What is kept of an episode beside its row and its trace: an MP4, PNGs at the ends of trials."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from harness.failures import UsageError
+from harness.protocols import Environment
+from harness.records import EpisodeKey
+
+
+@dataclass
+class Film:
+    """A video in the making; `keep` is decided when the episode is over."""
+
+    keep: bool = False
+    kept: Path | None = None
+
+
+@dataclass(frozen=True)
+class Recorder:
+    """The `record` node of a config, applied to one cell's folder."""
+
+    folder: Path
+    trace: bool
+    images: bool
+    video: str
+    camera: str
+    fps: float
+
+    def __post_init__(self) -> None:
+        if self.video not in ("none", "failures", "all"):
+            raise UsageError(f"record.video is `{self.video}`; it can be none, failures or all.")
+        if self.fps <= 0:
+            raise UsageError(f"record.fps is {self.fps}; it has to be above 0.")
+
+    def trace_path(self, key: EpisodeKey) -> Path | None:
+        return self.folder / "traces" / f"{key}.jsonl" if self.trace else None
+
+    def wants_video(self, status: str) -> bool:
+        return self.video == "all" or (self.video == "failures" and status != "success")
+
+    def relative(self, path: Path | None) -> str | None:
+        """A path inside the cell's folder, as a row names it; None for a file that is not there."""
+        return str(path.relative_to(self.folder)) if path is not None and path.exists() else None
+
+    @contextmanager
+    def filming(self, env: Environment, key: EpisodeKey) -> Iterator[Film]:
+        """Film what `env` does inside the block, if videos are on."""
+        film = Film()
+        if self.video == "none":
+            yield film
+            return
+        target = self.folder / "videos" / f"{key}.mp4"
+        temporary = target.with_suffix(".part.mp4")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        writer = _writer(temporary, self.fps)
+        env.on_control_step = self._every_frame(env, writer)
+        try:
+            yield film
+        finally:
+            env.on_control_step = None
+            writer.close()
+            if film.keep and temporary.exists():
+                film.kept = temporary.replace(target)
+            else:
+                temporary.unlink(missing_ok=True)
+
+    def observer(self, env: Environment, key: EpisodeKey) -> Callable[[str, int], None]:
+        """Called at the start and the end of each trial."""
+
+        def observe(moment: Literal["start", "end"] | str, trial: int) -> None:
+            if self.images:
+                folder = self.folder / "images"
+                folder.mkdir(parents=True, exist_ok=True)
+                _save_png(env.render(self.camera), folder / f"{key}-t{trial}-{moment}.png")
+
+        return observe
+
+    def _every_frame(self, env: Environment, writer: Any) -> Callable[[], None]:
+        every = max(1, round(env.control_hz / self.fps))
+        count = 0
+
+        def step() -> None:
+            nonlocal count
+            if count % every == 0:
+                writer.append_data(env.render(self.camera))
+            count += 1
+
+        return step
+
+
+def _writer(path: Path, fps: float) -> Any:
+    import imageio.v2 as imageio
+
+    return imageio.get_writer(path, fps=fps, codec="libx264", macro_block_size=2)
+
+
+def _save_png(image: Any, path: Path) -> None:
+    from PIL import Image
+
+    Image.fromarray(image).save(path)

@@ -1,0 +1,174 @@
+"""The table at the end of a sweep, and the list of what could not be finished. Rates are of verdicts:
+errors are shown beside them and never counted in them."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from harness.intervals import clopper_pearson
+from harness.store import Row
+from harness.sweep import CellResult, SweepResult
+
+
+@dataclass(frozen=True)
+class Line:
+    """One row of the table: a method on an environment with one model, over seeds."""
+
+    method: str
+    env: str
+    llm: str
+    seeds: int
+    episodes: int
+    successes: int
+    errors: int
+    unplayed: int
+    trials: float
+    calls: int
+    tokens: int
+    cost_usd: float | None
+    seconds: float
+    """Median wall-clock time of an episode."""
+    failures: dict[str, int]
+
+    @property
+    def rate(self) -> float | None:
+        return self.successes / self.episodes if self.episodes else None
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        return clopper_pearson(self.successes, self.episodes)
+
+
+def summarise(cells: Sequence[CellResult]) -> list[Line]:
+    """Lines in the order in which the cells were given."""
+    groups: dict[tuple[str, str, str], list[CellResult]] = {}
+    for result in cells:
+        groups.setdefault((result.cell.method, result.cell.env, _variant(result)), []).append(result)
+    return [_line(key, results) for key, results in groups.items()]
+
+
+def _variant(result: CellResult) -> str:
+    """What tells cells of one method and environment apart beside the seed."""
+    typed = [o for o in result.cell.overrides if not o.startswith(_NOT_A_VARIANT)]
+    return " ".join(typed)
+
+
+WIDE = 140
+"""Columns from which the table shows everything; also its width where there is no terminal."""
+
+_NOT_A_VARIANT = (
+    "method=",
+    "env=",
+    "llm=",
+    "hydra.",
+    "seed=",
+    "name=",
+    "run.",
+    "record",
+    "tracker",
+    "env.tasks=",
+    "env.scenes=",
+    "+",
+)
+
+
+def _line(key: tuple[str, str, str], results: Sequence[CellResult]) -> Line:
+    rows = [row for result in results for row in result.rows.values() if row["status"] != "error"]
+    usages = [row["usage"] for row in rows if row["usage"]]
+    costs = [usage["cost_usd"] for usage in usages]
+    models = sorted({model for row in rows for model in row["models"]}) or [results[0].cell.choices["llm"]]
+    return Line(
+        method=key[0] + (f" ({key[2]})" if key[2] else ""),
+        env=key[1],
+        llm=", ".join(models),
+        seeds=len({result.cell.seed for result in results}),
+        episodes=len(rows),
+        successes=sum(row["status"] == "success" for row in rows),
+        errors=sum(len(result.errors) for result in results),
+        unplayed=sum(result.unplayed for result in results),
+        trials=statistics.fmean(row["trial_count"] for row in rows) if rows else 0.0,
+        calls=sum(usage["calls"] for usage in usages),
+        tokens=sum(usage["prompt_tokens"] + usage["completion_tokens"] for usage in usages),
+        cost_usd=None if None in costs else sum(costs),
+        seconds=statistics.median(row["timings"].get("seconds", 0.0) for row in rows) if rows else 0.0,
+        failures=dict(Counter(row["failure"] for row in rows if row["status"] == "failure")),
+    )
+
+
+def unpaired_scenes(rows: Iterable[Row]) -> list[str]:
+    """Scenes whose initial state was not the same in all rows; comparisons on them are not paired."""
+    hashes: dict[tuple[str, str, int], set[str]] = {}
+    for row in rows:
+        if row["state_hash"]:
+            hashes.setdefault((row["env_config"], row["task"], row["scene"]), set()).add(row["state_hash"])
+    return [f"{task} scene {scene}" for (_, task, scene), found in sorted(hashes.items()) if len(found) > 1]
+
+
+def show(result: SweepResult) -> None:
+    """Print the table to stdout and what is incomplete to stderr."""
+    from rich.console import Console
+
+    console = Console()
+    if not console.is_terminal:
+        console.width = WIDE
+    console.print(_table(summarise(result.cells), wide=console.width >= WIDE))
+    console.print(f"Rows: {result.root}/*/episodes.jsonl", highlight=False, soft_wrap=True)
+    complain = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+    rows = [row for cell in result.cells for row in cell.rows.values()]
+    unpaired = unpaired_scenes(rows)
+    if unpaired:
+        complain.print(f"Not the same initial state in all rows, so not paired: {', '.join(unpaired)}")
+    for note in result.notes:
+        complain.print(f"Note: {note}")
+    incomplete = [cell for cell in result.cells if not cell.complete]
+    if incomplete:
+        complain.print(f"\n{len(incomplete)} of {len(result.cells)} cells are not complete:")
+    for cell in incomplete:
+        complain.print(
+            f"  {cell.folder.name}: {len(cell.errors)} errors, {cell.unplayed} not played. {cell.stopped}"
+        )
+        complain.print(f"    overrides: {' '.join(cell.cell.overrides) or '(none)'}")
+        for row in cell.errors:
+            where = f" (trace: {cell.folder / row['trace']})" if row["trace"] else ""
+            complain.print(f"    {row['episode']}: {row['error']}: {row['reason']}{where}")
+    if incomplete:
+        complain.print("Run the same command again to play what is missing.")
+
+
+def _table(lines: Sequence[Line], wide: bool) -> Any:
+    from rich.table import Table
+
+    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2 if wide else 1, 0, 0))
+    for heading in ("method", "env", "model"):
+        table.add_column(heading, overflow="fold")
+    numbers = ["seeds", "episodes", "success", "95 % interval", "errors", "trials", "calls", "tokens"]
+    numbers += ["cost", "s/episode"] if wide else ["s"]
+    for heading in numbers:
+        table.add_column(heading, justify="right", no_wrap=True)
+    if wide:
+        table.add_column("failures", overflow="fold")
+    for line in lines:
+        table.add_row(*_cells(line, wide))
+    return table
+
+
+def _cells(line: Line, wide: bool) -> list[str]:
+    low, high = line.interval
+    known = line.rate is not None
+    cells = [line.method, line.env, line.llm, str(line.seeds), str(line.episodes)]
+    cells += [
+        f"{100 * (line.rate or 0):.1f} %" if known else "-",
+        f"{100 * low:.0f} to {100 * high:.0f}" if known else "-",
+    ]
+    cells += [f"{line.errors}" + (f" ({line.unplayed} not played)" if line.unplayed else "")]
+    cells += [f"{line.trials:.2f}" if known else "-", str(line.calls), str(line.tokens)]
+    if wide:
+        cells += ["unknown" if line.cost_usd is None else f"${line.cost_usd:.2f}"]
+    cells += [f"{line.seconds:.2f}" if known else "-"]
+    if wide:
+        cells += [", ".join(f"{kind} {count}" for kind, count in sorted(line.failures.items())) or "-"]
+    return cells

@@ -1,0 +1,320 @@
+"""Plays a set of cells: which episodes are missing, who plays them, what becomes of errors. The one
+writer of rows."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from types import FrameType
+
+from harness import __version__, preflight
+from harness.cells import Cell, unique
+from harness.failures import UsageError
+from harness.play import blank_row
+from harness.pool import PROJECT, Died, Finished, Job, Pool, Worker
+from harness.progress import Progress
+from harness.records import VERDICTS
+from harness.schema import RunConfig
+from harness.store import CellStore, Row, claimed
+from harness.trackers import GuardedTracker
+from harness.worker import Player
+
+RETRIED_ERRORS = ("simulator", "crash", "timeout")
+"""Errors after which the same sweep plays the episode again, on a fresh simulator."""
+
+
+@dataclass
+class CellResult:
+    """What a command asked of a cell and what there is of it."""
+
+    cell: Cell
+    folder: Path
+    wanted: list[str]
+    rows: dict[str, Row] = field(default_factory=dict)
+    stopped: str = ""
+    """Why the cell was given up, if it was."""
+
+    @property
+    def complete(self) -> bool:
+        return all(key in self.rows and self.rows[key]["status"] in VERDICTS for key in self.wanted)
+
+    @property
+    def errors(self) -> list[Row]:
+        return [row for row in self.rows.values() if row["status"] == "error"]
+
+    @property
+    def unplayed(self) -> int:
+        return sum(key not in self.rows for key in self.wanted)
+
+
+@dataclass
+class SweepResult:
+    root: Path
+    cells: list[CellResult]
+    notes: list[str] = field(default_factory=list)
+    played: int = 0
+    interrupted: bool = False
+
+    @property
+    def complete(self) -> bool:
+        return all(cell.complete for cell in self.cells)
+
+
+def run_cells(cells: Sequence[Cell], root: Path) -> SweepResult:
+    """Play what is missing of `cells` under `root` and return everything there is.
+
+    Raises `UsageError` when something cannot be run or the folder is in use, `StorageError` when the disk
+    refuses a row; rows written before stay.
+    """
+    cells = unique(cells)
+    if not cells:
+        raise UsageError("There is no cell to run.")
+    preflight.check(cells)
+    with claimed(root):
+        return _Sweep(cells, root).run()
+
+
+class Queue:
+    """Jobs by environment config, so that a worker keeps its simulator while there is work for it."""
+
+    def __init__(self, jobs: Sequence[Job]) -> None:
+        self._jobs: dict[str, deque[Job]] = {}
+        for job in jobs:
+            self._jobs.setdefault(job.cell.env_identity, deque()).append(job)
+
+    def __len__(self) -> int:
+        return sum(map(len, self._jobs.values()))
+
+    def take(self, env_identity: str) -> Job | None:
+        jobs = self._jobs.get(env_identity) or max(self._jobs.values(), key=len, default=None)
+        return jobs.popleft() if jobs else None
+
+    def put_first(self, job: Job) -> None:
+        self._jobs.setdefault(job.cell.env_identity, deque()).appendleft(job)
+
+    def drop(self, cell: Cell) -> int:
+        """Take a cell's jobs out; returns how many there were."""
+        jobs = self._jobs.get(cell.env_identity, deque())
+        kept = deque(job for job in jobs if job.cell.identity != cell.identity)
+        self._jobs[cell.env_identity] = kept
+        return len(jobs) - len(kept)
+
+    def clear(self) -> None:
+        self._jobs.clear()
+
+
+class _Sweep:
+    def __init__(self, cells: Sequence[Cell], root: Path) -> None:
+        self._settings = RunConfig(**cells[0].config["run"])
+        self._root = root
+        self._code = code_version()
+        self._stores = {cell.identity: CellStore(root, cell) for cell in cells}
+        self._result = SweepResult(root, [])
+        self._by_identity: dict[str, CellResult] = {}
+        self._errors_in_a_row: Counter[str] = Counter()
+        self._left: Counter[str] = Counter()
+        jobs = [job for cell in cells for job in self._missing(cell)]
+        self._queue = Queue(jobs)
+        self._left.update(job.cell.identity for job in jobs)
+        self._stop_requests = 0
+        self._progress = Progress(
+            done=sum(len(cell.wanted) for cell in self._result.cells) - len(jobs),
+            missing=len(jobs),
+            cells=len(cells),
+        )
+        self._tracker = GuardedTracker(cells[0].component("tracker"), self._note)
+
+    def _missing(self, cell: Cell) -> Iterator[Job]:
+        store = self._stores[cell.identity]
+        store.open()
+        if store.torn:
+            self._result.notes.append(
+                f"{store.folder}: a torn last row was put aside; that episode runs again."
+            )
+        keys = cell.episodes()
+        result = CellResult(cell, store.folder, [str(key) for key in keys])
+        if cell.identity in self._by_identity:  # the same cell with another choice of episodes
+            result = self._by_identity[cell.identity]
+            keys = [key for key in keys if str(key) not in result.wanted]
+            result.wanted += [str(key) for key in keys]
+        else:
+            self._by_identity[cell.identity] = result
+            self._result.cells.append(result)
+        kept = store.rows()
+        for key in keys:
+            row = kept.get(str(key))
+            if row is not None and row["status"] in VERDICTS:
+                result.rows[str(key)] = row
+            else:
+                yield Job(cell, key)
+        others = Counter(row["code"] for row in result.rows.values() if row["code"] != self._code)
+        for code, rows in others.items():
+            self._result.notes.append(
+                f"{store.folder.name}: {rows} rows were made by code {code}, not by {self._code}, and are kept."
+            )
+
+    def run(self) -> SweepResult:
+        with ExitStack() as stack:
+            stack.callback(self._finish)
+            self._tracker.call("start", [cell.cell for cell in self._result.cells])
+            if self._queue:
+                stack.enter_context(self._signals())
+                self._progress.start()
+                stack.callback(self._progress.close)
+                if self._settings.workers == 0:
+                    self._play_here()
+                else:
+                    self._play_in_pool()
+        return self._result
+
+    def _play_here(self) -> None:
+        player = Player()
+        known: set[str] = set()
+        try:
+            while self._stop_requests == 0 and (job := self._queue.take("")) is not None:
+                if job.cell.identity not in known:
+                    player.add(job.cell, self._stores[job.cell.identity].folder, self._code)
+                    known.add(job.cell.identity)
+                self._handle(Finished(job, player.play(job.cell.identity, job.key, job.attempt)))
+        finally:
+            player.close()
+
+    def _play_in_pool(self) -> None:
+        size = min(self._settings.workers or cores(), len(self._queue))
+        pool = Pool(size, self._root / ".workers", self._settings.episode_timeout)
+        try:
+            while True:
+                while self._stop_requests == 0 and self._queue and (worker := pool.free()) is not None:
+                    self._give(pool, worker)
+                if not pool.busy:
+                    return
+                for event in pool.events(patience=0.5):
+                    self._handle(event)
+                self._progress.refresh()
+        finally:
+            pool.close()
+
+    def _give(self, pool: Pool, worker: Worker) -> None:
+        job = self._queue.take(worker.env_identity)
+        assert job is not None
+        pool.give(worker, job, self._stores[job.cell.identity].folder, self._code)
+
+    def _handle(self, event: Finished | Died) -> None:
+        job = event.job
+        row = event.row if isinstance(event, Finished) else self._row_of_dead(event)
+        if (
+            row["status"] == "error"
+            and row["error"] in RETRIED_ERRORS
+            and job.attempt <= self._settings.retries
+        ):
+            self._queue.put_first(Job(job.cell, job.key, job.attempt + 1))
+            self._note(f"{self._title(job)}: {row['error']} ({row['reason'].splitlines()[0]}); played again")
+            return
+        self._write(job, row)
+
+    def _write(self, job: Job, row: Row) -> None:
+        identity = job.cell.identity
+        store = self._stores[identity]
+        store.append(row)
+        self._by_identity[identity].rows[row["episode"]] = row
+        self._result.played += 1
+        self._left[identity] -= 1
+        if self._left[identity] == 0:
+            store.sync()
+        self._tracker.call("row", job.cell, row)
+        self._progress.row(row)
+        if row["status"] == "error":
+            self._after_error(job, row)
+        else:
+            self._errors_in_a_row[identity] = 0
+
+    def _after_error(self, job: Job, row: Row) -> None:
+        result = self._by_identity[job.cell.identity]
+        self._errors_in_a_row[job.cell.identity] += 1
+        self._note(f"{self._title(job)}: error {row['error']}: {row['reason'].splitlines()[0]}")
+        if self._settings.fail_fast or row["error"] == "quota":
+            dropped = len(self._queue)
+            self._queue.clear()
+            result.stopped = f"the sweep stopped at this error; {dropped} episodes were not played"
+        elif self._errors_in_a_row[job.cell.identity] >= self._settings.max_errors:
+            dropped = self._queue.drop(job.cell)
+            if dropped:
+                result.stopped = (
+                    f"{self._settings.max_errors} errors in a row; {dropped} episodes were not played"
+                )
+                self._progress.dropped(dropped)
+
+    def _row_of_dead(self, died: Died) -> Row:
+        job = died.job
+        tasks = {task.name: task for task in job.cell.component("env").suite()}
+        row = blank_row(
+            job.cell, job.key, tasks[job.key.task].instructions[job.key.instruction], self._code, job.attempt
+        )
+        if died.hung_in_code:
+            reason = "a generated program did not return and could not be interrupted; its worker was ended"
+            return {**row, "status": "failure", "failure": "code", "reason": reason}
+        if died.timed_out:
+            seconds = self._settings.episode_timeout
+            return {**row, "error": "timeout", "reason": f"no end after {seconds:g} s (run.episode_timeout)"}
+        printed = f"; it printed: {died.output}" if died.output else ""
+        return {**row, "error": "crash", "reason": f"the worker ended with {died.how}{printed}"}
+
+    def _title(self, job: Job) -> str:
+        return f"{job.cell.method} {job.cell.env} seed {job.cell.seed} {job.key}"
+
+    def _note(self, text: str) -> None:
+        self._progress.note(text)
+
+    def _finish(self) -> None:
+        for store in self._stores.values():
+            store.sync()
+        self._tracker.call("end")
+        self._result.interrupted = self._stop_requests > 0
+
+    @contextmanager
+    def _signals(self) -> Iterator[None]:
+        """Ctrl-C once: finish what is being played. Twice, or SIGTERM: stop now."""
+
+        def on_interrupt(number: int, frame: FrameType | None) -> None:
+            self._stop_requests += 1
+            if self._stop_requests > 1 or number == signal.SIGTERM:
+                raise KeyboardInterrupt
+            self._note("Stopping once the episodes in flight are done; Ctrl-C again stops now.")
+
+        previous: Mapping[signal.Signals, object] = {
+            number: signal.signal(number, on_interrupt) for number in (signal.SIGINT, signal.SIGTERM)
+        }
+        try:
+            yield
+        finally:
+            for number, handler in previous.items():
+                signal.signal(number, handler)  # type: ignore[arg-type]
+
+
+def cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@cache
+def code_version() -> str:
+    """Commit of the code that plays, with `+` when the tree is changed; the version outside a checkout."""
+    try:
+        described = subprocess.run(
+            ["git", "describe", "--always", "--dirty=+", "--abbrev=10", "--match", ""],
+            cwd=PROJECT,
+            capture_output=True,
+            text=True,
+            timeout=10,
+            check=True,
+        )
+        return described.stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        return f"v{__version__}"

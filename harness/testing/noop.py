@@ -1,0 +1,140 @@
+"""A method and an environment that cost nothing, with faults on request: what is measured or broken is
+the engine alone."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from harness.episode import Episode
+from harness.failures import GenerationFailure, ProviderError
+from harness.protocols import Environment, Problem, Reset, Task, Verdict
+from harness.seeding import Seeds, derive
+
+if TYPE_CHECKING:
+    from harness.protocols import Image
+
+
+@dataclass(frozen=True)
+class NoopEnv:
+    """`rate` of the scenes succeed, chosen by the seed tree."""
+
+    tasks: list[str] | None = None
+    scenes: int = 5
+    instructions: str = "single"
+    rate: float = 0.5
+    size: int = 3
+    """Number of tasks."""
+    broken: str = ""
+    """Task at which `open`, `hash` or a `problem` goes wrong."""
+
+    def suite(self) -> Sequence[Task]:
+        return [Task(f"task{i}", ("do nothing", "do not do anything"), 10) for i in range(self.size)]
+
+    def interfaces(self) -> tuple[type, ...]:
+        return (Environment,)
+
+    def problems(self) -> list[Problem]:
+        return [Problem("The simulator is missing", "Install it.")] if self.broken == "problem" else []
+
+    def open(self) -> Environment:
+        if self.broken == "open":
+            raise RuntimeError("no simulator here")
+        return _NoopSimulator(self)
+
+
+class _NoopSimulator:
+    control_hz = 10.0
+    on_control_step: Callable[[], None] | None = None
+
+    def __init__(self, config: NoopEnv) -> None:
+        self._config = config
+        self._success = False
+        self._resets = 0
+
+    def reset(self, task: str, scene: int, seeds: Seeds) -> Reset:
+        self._resets += 1
+        draw = derive("noop", task, scene, seeds.cell_seed, seeds.trial) % 1000
+        self._success = draw < 1000 * self._config.rate
+        salt = self._resets if self._config.broken == "hash" else 0
+        return Reset(f"{derive('state', seeds.env, task, scene, salt):016x}")
+
+    def verdict(self) -> Verdict:
+        return Verdict(self._success, holds=self._success, subtasks_done=int(self._success))
+
+    def steps(self) -> int:
+        return 1
+
+    def cameras(self) -> Sequence[str]:
+        return ("front",)
+
+    def render(self, camera: str) -> Image:
+        import numpy as np
+
+        return np.zeros((64, 64, 3), dtype=np.uint8)
+
+    def info(self) -> Mapping[str, str]:
+        return {"simulator": "none"}
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+
+@dataclass(frozen=True)
+class NoopMethod:
+    """Plays trials without doing anything. `fault` names what goes wrong at `fault_task`."""
+
+    trials: int = 1
+    fault: str = ""
+    fault_task: str = "task1"
+    fault_once: str = ""
+    """A file that makes the fault happen only while it does not exist yet."""
+    seconds: float = 0.0
+    steps: int = 0
+    """Times that the control-step hook is called in a trial."""
+
+    def requires(self) -> tuple[type, ...]:
+        return (Environment,)
+
+    def play(self, episode: Episode) -> None:
+        for _ in range(self.trials):
+            with episode.trial() as trial:
+                if self.seconds:
+                    time.sleep(self.seconds)
+                for _ in range(self.steps):
+                    if episode.env.on_control_step is not None:
+                        episode.env.on_control_step()
+                if self.fault and episode.key.task == self.fault_task and self._due():
+                    self._break()
+            if trial.success:
+                return
+
+    def _due(self) -> bool:
+        if not self.fault_once:
+            return True
+        try:
+            os.close(os.open(self.fault_once, os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return False
+        return True
+
+    def _break(self) -> None:
+        if self.fault == "raise":
+            raise RuntimeError("a bug of ours")
+        if self.fault == "provider":
+            raise ProviderError("the provider is down")
+        if self.fault == "generation":
+            raise GenerationFailure("the reply was empty")
+        if self.fault == "kill":
+            os.kill(os.getpid(), signal.SIGKILL)
+        if self.fault == "segfault":
+            os.kill(os.getpid(), signal.SIGSEGV)
+        if self.fault == "exit":
+            os._exit(3)
+        if self.fault == "hang":
+            time.sleep(3600)
+        raise ValueError(f"unknown fault {self.fault!r}")

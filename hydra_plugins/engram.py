@@ -1,0 +1,63 @@
+"""Tells Hydra of this project's launcher, sweeper and config schema. Hydra looks for plugins in a package
+of this name and accepts no other place. Entry points of other packages are added here as well:
+group `engram.env`, `engram.method`, `engram.llm`, `engram.embedder` or `engram.tracker`, name = the option."""
+
+from __future__ import annotations
+
+import dataclasses
+from importlib.metadata import entry_points
+
+from hydra.core.config_store import ConfigStore
+
+from harness import launcher
+from harness.schema import Config
+
+GROUPS = ("env", "method", "llm", "embedder", "tracker")
+
+
+class PoolLauncher(launcher.PoolLauncher):
+    """See `harness.launcher`."""
+
+
+class CellSweeper(launcher.CellSweeper):
+    """See `harness.launcher`."""
+
+
+def register() -> None:
+    store = ConfigStore.instance()
+    store.store(name="engram", node=Config, provider="engram")
+    store.store(
+        group="hydra/launcher", name="pool", node={"_target_": f"{__name__}.PoolLauncher"}, provider="engram"
+    )
+    store.store(
+        group="hydra/sweeper",
+        name="cells",
+        node={"_target_": f"{__name__}.CellSweeper", "max_batch_size": None, "params": None},
+        provider="engram",
+    )
+    for group in GROUPS:
+        for entry in entry_points(group=f"engram.{group}"):
+            cls = entry.load()
+            node = {"_target_": entry.value.replace(":", "."), **defaults(cls)}
+            store.store(
+                group=group,
+                name=entry.name,
+                node=node,
+                provider=entry.dist.name if entry.dist else entry.name,
+            )
+
+
+def defaults(cls: type) -> dict[str, object]:
+    """Keys and defaults of a config dataclass; a key without a default has to be given."""
+    found: dict[str, object] = {}
+    for field in dataclasses.fields(cls):
+        if field.default is not dataclasses.MISSING:
+            found[field.name] = field.default
+        elif field.default_factory is not dataclasses.MISSING:
+            found[field.name] = field.default_factory()
+        else:
+            found[field.name] = "???"
+    return found
+
+
+register()
