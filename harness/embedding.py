@@ -48,7 +48,8 @@ class Lexical:
                 digest = int.from_bytes(hashlib.blake2b(feature.encode(), digest_size=8).digest(), "little")
                 vectors[row, (digest >> 1) % self.dimensions] += 1.0 if digest & 1 else -1.0
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-        return np.divide(vectors, norms, out=vectors, where=norms > 0)
+        np.divide(vectors, norms, out=vectors, where=norms > 0)
+        return vectors
 
     def _features(self, text: str) -> list[str]:
         features = []

@@ -78,7 +78,7 @@ class HarnessError(Exception):
 class ProviderError(HarnessError):
     """A chat or embedding provider could not answer."""
 
-    kind = "provider"
+    kind: ClassVar[ErrorKind] = "provider"
 
 
 class QuotaError(ProviderError):

@@ -17,8 +17,8 @@ from harness.cells import Cell
 from harness.episode import Episode, events_of
 from harness.failures import HarnessError, MethodFailure
 from harness.protocols import ChatModel, Environment, EnvironmentConfig, Method, Sampling, Task
-from harness.records import EpisodeKey
 from harness.recording import Recorder
+from harness.records import EpisodeKey
 from harness.seeding import Seeds
 from harness.store import Row
 from harness.tracing import Trace

@@ -8,7 +8,7 @@ import json
 import os
 import socket
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +93,8 @@ class CellStore:
                 if written < len(data):
                     raise OSError(f"only {written} of {len(data)} bytes were written; the disk is full")
             except OSError as error:
-                os.ftruncate(descriptor, size)
+                with suppress(OSError):  # what stays is a torn last line, which readers put aside
+                    os.ftruncate(descriptor, size)
                 raise StorageError(
                     f"Cannot write to {self._path}: {error}. Finished episodes are safe; free space and run "
                     "the same command again."

@@ -138,3 +138,14 @@ class NoopMethod:
         if self.fault == "hang":
             time.sleep(3600)
         raise ValueError(f"unknown fault {self.fault!r}")
+
+
+@dataclass(frozen=True)
+class BrokenTracker:
+    """Fails at every call."""
+
+    def problems(self) -> list[Problem]:
+        return []
+
+    def __getattr__(self, name: str) -> object:
+        raise ConnectionError(f"no server for {name}")

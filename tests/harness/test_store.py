@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness import store
+from harness.cells import Cell
+from harness.failures import UsageError
+from harness.store import CellStore, StorageError, claimed
+
+MakeCell = Callable[..., Cell]
+
+
+def row(episode: str, **more: Any) -> dict[str, Any]:
+    return {"episode": episode, "status": "success", "value": 0.1, **more}
+
+
+@pytest.fixture
+def cell_store(tmp_path: Path, make_cell: MakeCell) -> CellStore:
+    opened = CellStore(tmp_path, make_cell())
+    opened.open()
+    return opened
+
+
+def reopened(old: CellStore) -> CellStore:
+    new = CellStore(old.folder.parent, old.cell)
+    new.open()
+    return new
+
+
+def test_rows_survive_reopening_in_order(cell_store: CellStore) -> None:
+    for name in ("b", "a", "ç"):
+        cell_store.append(row(name, text="line\nbreak"))
+    again = reopened(cell_store)
+    assert list(again.rows()) == ["b", "a", "ç"]
+    assert again.rows()["a"]["text"] == "line\nbreak"
+    assert again.torn == 0
+
+
+def test_the_newest_row_of_an_episode_counts_and_older_ones_are_dropped(cell_store: CellStore) -> None:
+    cell_store.append(row("a", status="error"))
+    cell_store.append(row("b"))
+    cell_store.append(row("a", status="success"))
+    again = reopened(cell_store)
+    assert again.rows()["a"]["status"] == "success"
+    assert (again.folder / store.ROWS).read_text().count("\n") == 2
+
+
+@pytest.mark.parametrize("tail", ['{"episode":"c","val', '{"episode":"c","value":12', '{"episode":"c","value":1}'])
+def test_a_torn_last_line_is_put_aside(cell_store: CellStore, tail: str) -> None:
+    cell_store.append(row("a"))
+    path = cell_store.folder / store.ROWS
+    with open(path, "a") as file:
+        file.write(tail)
+    again = reopened(cell_store)
+    assert (list(again.rows()), again.torn) == (["a"], 1)
+    assert (again.folder / store.TORN).read_text() == tail + "\n"
+    again.append(row("d"))
+    assert [json.loads(line)["episode"] for line in path.read_text().splitlines()] == ["a", "d"]
+
+
+def test_a_damaged_line_in_the_middle_is_refused_and_kept(cell_store: CellStore) -> None:
+    cell_store.append(row("a"))
+    path = cell_store.folder / store.ROWS
+    with open(path, "a") as file:
+        file.write("rubbish\n" + json.dumps(row("b")) + "\n")
+    before = path.read_bytes()
+    with pytest.raises(UsageError, match="line 2"):
+        reopened(cell_store)
+    assert path.read_bytes() == before
+
+
+def test_nan_is_refused_before_it_reaches_the_file(cell_store: CellStore) -> None:
+    with pytest.raises(ValueError, match="JSON"):
+        cell_store.append(row("a", value=float("nan")))
+    assert not (cell_store.folder / store.ROWS).exists()
+
+
+def test_a_full_disk_leaves_whole_rows(cell_store: CellStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    cell_store.append(row("a"))
+    real = os.write
+    monkeypatch.setattr(os, "write", lambda descriptor, data: real(descriptor, data[:7]))
+    with pytest.raises(StorageError, match="disk is full"):
+        cell_store.append(row("b"))
+    monkeypatch.setattr(os, "write", real)
+    again = reopened(cell_store)
+    assert (list(again.rows()), again.torn) == (["a"], 0)
+
+
+def test_a_disk_that_is_really_full(make_cell: MakeCell) -> None:
+    """/dev/full answers every write with ENOSPC, as a full disk does."""
+    full = CellStore(Path("unused"), make_cell())
+    full._path = Path("/dev/full")
+    with pytest.raises(StorageError, match="No space left"):
+        full.append(row("a"))
+
+
+@pytest.mark.parametrize("text", ['{"format": 99}', "{}", "[]", "not json", '{"format": 1'])
+def test_a_folder_of_another_version_is_refused_unchanged(tmp_path: Path, make_cell: MakeCell, text: str) -> None:
+    cell_store = CellStore(tmp_path, make_cell())
+    cell_store.folder.mkdir()
+    (cell_store.folder / store.CELL).write_text(text)
+    with pytest.raises(UsageError, match="name="):
+        cell_store.open()
+    with pytest.raises(UsageError, match="name="):
+        store.load(tmp_path)
+    assert (cell_store.folder / store.CELL).read_text() == text
+
+
+def test_load_gives_all_rows_of_an_experiment(tmp_path: Path, make_cell: MakeCell) -> None:
+    for seed in (0, 1):
+        one = CellStore(tmp_path, make_cell(seed=seed))
+        one.open()
+        one.append(row("a", seed=seed))
+    assert sorted(found["seed"] for found in store.load(tmp_path)) == [0, 1]
+    with pytest.raises(UsageError, match="not a folder"):
+        store.load(tmp_path / "missing")
+
+
+def test_a_folder_is_held_by_one_process_and_freed_by_its_death(tmp_path: Path) -> None:
+    code = (
+        "import sys, time; from pathlib import Path; from harness.store import claimed\n"
+        f"with claimed(Path({str(tmp_path)!r})):\n    print('held', flush=True)\n    time.sleep(60)"
+    )
+    holder = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == "held\n"
+    with pytest.raises(UsageError, match=f"process {holder.pid}"), claimed(tmp_path):
+        pass
+    holder.kill()
+    holder.wait()
+    with claimed(tmp_path):
+        pass

@@ -1,0 +1,268 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness import store
+from harness.cells import Cell
+from harness.failures import UsageError
+from harness.play import comparable
+from harness.records import EpisodeKey
+from harness.store import StorageError
+from harness.sweep import Job, Queue, run_cells
+from harness.tracing import read
+
+MakeCell = Callable[..., Cell]
+WORKERS = {"workers": 2}
+
+
+def rows_of(root: Path) -> dict[tuple[str, str], dict[str, Any]]:
+    return {(row["cell"], row["episode"]): comparable(row) for row in store.load(root)}
+
+
+def test_serial_parallel_and_resumed_runs_give_the_same_rows(tmp_path: Path, make_cell: MakeCell) -> None:
+    def cells(**changes: Any) -> list[Cell]:
+        return [make_cell(seed=seed, method={"trials": 3}, **changes) for seed in (0, 1)]
+
+    assert run_cells(cells(), tmp_path / "serial").complete
+    assert run_cells(cells(run=WORKERS), tmp_path / "parallel").complete
+    run_cells(cells(env={"tasks": ["task1"], "scenes": 3}), tmp_path / "resumed")
+    resumed = run_cells(list(reversed(cells(run=WORKERS))), tmp_path / "resumed")
+    assert resumed.played == 2 * 12
+    serial = rows_of(tmp_path / "serial")
+    assert len(serial) == 30
+    assert {row["status"] for row in serial.values()} == {"success", "failure"}
+    assert rows_of(tmp_path / "parallel") == serial
+    assert rows_of(tmp_path / "resumed") == serial
+
+
+def test_a_row_says_what_happened(tmp_path: Path, make_cell: MakeCell) -> None:
+    result = run_cells([make_cell(env={"rate": 0.0, "scenes": 1, "size": 1}, method={"trials": 3})], tmp_path)
+    (row,) = result.cells[0].rows.values()
+    wanted = {"method": "noop", "env": "noop", "task": "task0", "instruction": "do nothing", "scene": 0, "seed": 0}
+    assert wanted.items() <= row.items()
+    assert (row["status"], row["failure"], row["error"], row["trial_count"], row["steps"]) == ("failure", "goal", None, 3, 3)
+    assert [trial["failure"] for trial in row["trials"]] == ["goal"] * 3
+    assert row["versions"]["simulator"] == "none"
+    events = [event["event"] for event in read(result.cells[0].folder / row["trace"])]
+    assert events == ["episode", *["trial", "trial_end"] * 3, "episode_end"]
+    description = json.loads((result.cells[0].folder / "cell.json").read_text())
+    assert (description["format"], description["cell"]) == (store.FORMAT, row["cell"])
+
+
+def test_running_again_plays_nothing_and_a_longer_grid_only_adds(tmp_path: Path, make_cell: MakeCell) -> None:
+    assert run_cells([make_cell(env={"scenes": 2})], tmp_path).played == 6
+    before = rows_of(tmp_path)
+    assert run_cells([make_cell(env={"scenes": 2})], tmp_path).played == 0
+    assert run_cells([make_cell(env={"scenes": 4})], tmp_path).played == 6
+    after = rows_of(tmp_path)
+    assert before.items() <= after.items()
+    assert len(after) == 12
+    shorter = run_cells([make_cell(env={"scenes": 1, "tasks": ["task2"]})], tmp_path)
+    assert (shorter.played, list(shorter.cells[0].rows)) == (0, ["task2-s0-i0"])
+
+
+@pytest.mark.parametrize(
+    ("fault", "status", "kind"),
+    [
+        ("raise", "error", "bug"),
+        ("provider", "error", "provider"),
+        ("generation", "failure", "generation"),
+        ("unknown", "error", "bug"),
+    ],
+)
+def test_whose_doing_it_was(tmp_path: Path, make_cell: MakeCell, fault: str, status: str, kind: str) -> None:
+    result = run_cells([make_cell(method={"fault": fault}, env={"rate": 0.0, "scenes": 1})], tmp_path)
+    row = result.cells[0].rows["task1-s0-i0"]
+    assert (row["status"], row["failure"] or row["error"]) == (status, kind)
+    assert result.complete == (status == "failure")
+    others = [row["status"] for name, row in result.cells[0].rows.items() if not name.startswith("task1")]
+    assert others == ["failure", "failure"]
+
+
+@pytest.mark.parametrize(("fault", "how"), [("kill", "SIGKILL"), ("segfault", "SIGSEGV"), ("exit", "exit status 3")])
+def test_a_worker_that_dies_costs_its_episode_only(tmp_path: Path, make_cell: MakeCell, fault: str, how: str) -> None:
+    result = run_cells([make_cell(method={"fault": fault}, env={"scenes": 1}, run=WORKERS)], tmp_path)
+    (error,) = result.cells[0].errors
+    assert (error["task"], error["error"], error["attempt"]) == ("task1", "crash", 2)
+    assert how in error["reason"]
+    assert len(result.cells[0].rows) == 3
+    assert not result.complete
+
+
+def test_a_worker_that_dies_once_is_replaced_and_the_episode_played_again(tmp_path: Path, make_cell: MakeCell) -> None:
+    once = {"fault": "kill", "fault_once": str(tmp_path / "died")}
+    result = run_cells([make_cell(method=once, run=WORKERS)], tmp_path / "out")
+    assert result.complete
+    calm = run_cells([make_cell(method={**once, "fault": ""}, run=WORKERS)], tmp_path / "calm")
+    theirs, ours = calm.cells[0].rows, result.cells[0].rows
+    assert {name: row["status"] for name, row in ours.items()} == {name: row["status"] for name, row in theirs.items()}
+
+
+def test_the_watchdog_ends_a_hung_episode(tmp_path: Path, make_cell: MakeCell) -> None:
+    run = {"workers": 2, "episode_timeout": 3.0, "retries": 0}
+    result = run_cells([make_cell(method={"fault": "hang"}, env={"scenes": 1}, run=run)], tmp_path)
+    (error,) = result.cells[0].errors
+    assert (error["task"], error["error"]) == ("task1", "timeout")
+    assert len(result.cells[0].rows) == 3
+
+
+def test_errors_run_again_with_the_same_command(tmp_path: Path, make_cell: MakeCell) -> None:
+    once = {"fault": "raise", "fault_once": str(tmp_path / "raised")}
+    first = run_cells([make_cell(method=once)], tmp_path / "out")
+    assert [row["error"] for row in first.cells[0].errors] == ["bug"]
+    second = run_cells([make_cell(method=once)], tmp_path / "out")
+    assert (second.played, second.complete) == (1, True)
+    assert len(store.load(tmp_path / "out")) == 15
+
+
+def test_a_cell_that_always_errs_is_given_up_and_others_finish(tmp_path: Path, make_cell: MakeCell) -> None:
+    broken = make_cell(env={"broken": "open"}, run=WORKERS)
+    result = run_cells([broken, make_cell(run=WORKERS)], tmp_path)
+    bad, good = result.cells
+    assert good.complete
+    assert "in a row" in bad.stopped
+    assert bad.unplayed + len(bad.errors) == 15
+    assert {row["error"] for row in bad.errors} == {"simulator"}
+
+
+def test_trials_from_different_states_are_an_error(tmp_path: Path, make_cell: MakeCell) -> None:
+    cell = make_cell(env={"broken": "hash", "rate": 0.0, "scenes": 1, "size": 1}, method={"trials": 2})
+    result = run_cells([cell], tmp_path)
+    (error,) = result.cells[0].errors
+    assert error["error"] == "simulator"
+    assert "not repeatable" in error["reason"]
+
+
+def test_a_missing_simulator_is_told_before_anything_runs(tmp_path: Path, make_cell: MakeCell) -> None:
+    with pytest.raises(UsageError, match=r"simulator is missing. Install it"):
+        run_cells([make_cell(env={"broken": "problem"})], tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_torn_row_is_played_again(tmp_path: Path, make_cell: MakeCell) -> None:
+    first = run_cells([make_cell()], tmp_path)
+    whole = rows_of(tmp_path)
+    path = first.cells[0].folder / store.ROWS
+    path.write_bytes(path.read_bytes()[:-20])
+    second = run_cells([make_cell()], tmp_path)
+    assert second.played == 1
+    assert any("torn" in note for note in second.notes)
+    assert rows_of(tmp_path) == whole
+
+
+def test_a_full_disk_ends_the_sweep_and_keeps_what_was_written(
+    tmp_path: Path, make_cell: MakeCell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, room = os.write, [5]
+
+    def write(descriptor: int, data: bytes) -> int:
+        room[0] -= 1
+        return real(descriptor, data if room[0] >= 0 else data[:10])
+
+    monkeypatch.setattr(os, "write", write)
+    with pytest.raises(StorageError, match="run the same command again"):
+        run_cells([make_cell()], tmp_path)
+    monkeypatch.undo()
+    assert len(store.load(tmp_path)) == 5
+    assert run_cells([make_cell()], tmp_path).played == 10
+
+
+def test_a_failing_tracker_costs_a_warning(tmp_path: Path, make_cell: MakeCell, capsys: pytest.CaptureFixture[str]) -> None:
+    tracker = {"_target_": "harness.testing.noop.BrokenTracker"}
+    assert run_cells([make_cell(tracker=tracker)], tmp_path).complete
+    assert capsys.readouterr().err.count("tracker failed") == 1
+
+
+SCRIPT = """
+import json, sys
+from pathlib import Path
+from harness.cells import Cell
+from harness.sweep import run_cells
+config, choices, root = json.loads(sys.argv[1])
+cells = [Cell({**config, "seed": seed}, choices) for seed in (0, 1)]
+result = run_cells(cells, Path(root))
+sys.exit(0 if result.complete else 1)
+"""
+
+
+def start(cell: Cell, root: Path) -> subprocess.Popen[bytes]:
+    argument = json.dumps([dict(cell.config), dict(cell.choices), str(root)])
+    return subprocess.Popen([sys.executable, "-c", SCRIPT, argument], stderr=subprocess.DEVNULL)
+
+
+def wait_for_rows(root: Path, count: int) -> None:
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        if sum(path.read_bytes().count(b"\n") for path in root.glob("*/episodes.jsonl")) >= count:
+            return
+        time.sleep(0.02)
+    raise AssertionError("the sweep wrote no rows")
+
+
+def descendants(root: Path) -> list[str]:
+    """Worker processes of a sweep that are still there."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            line = path.read_bytes().replace(b"\0", b" ").decode()
+        except OSError:
+            continue
+        if "harness.worker" in line and str(root) in line:
+            found.append(line)
+    return found
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_a_sweep_that_is_ended_in_the_middle_continues_to_the_same_rows(
+    tmp_path: Path, make_cell: MakeCell, number: signal.Signals
+) -> None:
+    cell = make_cell(method={"seconds": 0.05, "trials": 2}, run=WORKERS)
+    calm = make_cell(method={"seconds": 0.05, "trials": 2})
+    undisturbed = tmp_path / "undisturbed"
+    run_cells([Cell({**calm.config, "seed": seed}, calm.choices) for seed in (0, 1)], undisturbed)
+    root = tmp_path / "killed"
+    process = start(cell, root)
+    wait_for_rows(root, 4)
+    process.send_signal(number)
+    assert process.wait(timeout=20) != 0
+    deadline = time.monotonic() + 5
+    while descendants(root) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert descendants(root) == []
+    done = len(store.load(root))
+    assert 4 <= done < 30
+    again = start(cell, root)
+    assert again.wait(timeout=60) == 0
+    assert rows_of(root) == rows_of(undisturbed)
+
+
+def test_two_sweeps_on_one_folder(tmp_path: Path, make_cell: MakeCell) -> None:
+    process = start(make_cell(method={"seconds": 0.2}, run=WORKERS), tmp_path)
+    wait_for_rows(tmp_path, 1)
+    with pytest.raises(UsageError, match="in use by process"):
+        run_cells([make_cell()], tmp_path)
+    process.kill()
+    process.wait()
+
+
+def test_the_queue_keeps_a_worker_on_its_simulator(make_cell: MakeCell) -> None:
+    cells = [make_cell(env={"rate": rate}) for rate in (0.1, 0.2)]
+    jobs = [Job(cell, EpisodeKey("task0", 0, scene)) for cell in cells for scene in range(3)]
+    queue = Queue(jobs)
+    first = queue.take("")
+    assert first is not None
+    taken = [queue.take(first.cell.env_identity) for _ in range(2)]
+    assert [job and job.cell.identity for job in taken] == [first.cell.identity] * 2
+    assert queue.drop(cells[1] if first.cell is cells[0] else cells[0]) == 3
+    assert queue.take("") is None
+    assert len(queue) == 0
