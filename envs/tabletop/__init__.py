@@ -1,0 +1,50 @@
+"""The embedded environment: a Panda at a table, nine tasks by RLBench's names, in MuJoCo.
+
+This module only describes it, without importing the simulator; `environment` is the simulator."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from envs.tabletop.task import as_suite
+from harness.protocols import Manipulation, Problem, Task
+
+if TYPE_CHECKING:
+    from envs.tabletop.environment import TabletopEnvironment
+
+
+@dataclass
+class Tabletop:
+    """The config behind `conf/env/tabletop.yaml`."""
+
+    tasks: list[str] | None = None
+    scenes: int = 5
+    instructions: str = "single"
+    noise: float = 1.0
+    """Factor on the sensors' noise; 0 makes runs repeatable to the bit."""
+    renderer: str = "auto"
+    """"egl", "osmesa", "rays" (needs no OpenGL), or "auto" for the first of these that works."""
+    rename: dict[str, str] = field(default_factory=dict)
+    """Other names for exposed objects: the task's own name to the one that the scene shows."""
+    reword: dict[str, list[str]] = field(default_factory=dict)
+    """Other instructions for a task, the single one first."""
+
+    def suite(self) -> Sequence[Task]:
+        return as_suite(self.reword)
+
+    def interfaces(self) -> tuple[type, ...]:
+        return (Manipulation,)
+
+    def problems(self) -> list[Problem]:
+        missing = [name for name in ("mujoco", "numpy") if importlib.util.find_spec(name) is None]
+        return [Problem(f"the package {name} is not installed", f"pip install {name}") for name in missing]
+
+    def open(self) -> TabletopEnvironment:
+        from envs.tabletop.environment import TabletopEnvironment
+
+        return TabletopEnvironment(
+            noise=self.noise, renderer=self.renderer, rename=self.rename, tasks=self.suite()
+        )

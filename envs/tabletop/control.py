@@ -1,0 +1,345 @@
+"""Motions of the arm and the gripper: straight lines, joint paths around limits, grasping, going home.
+
+The arm is driven by position servos only; whatever moves besides the arm moves because it was touched."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from envs.tabletop import robot
+from envs.tabletop.kinematics import Kinematics, angle_between, interpolate, multiply, posture_change
+from envs.tabletop.world import TIMESTEP, WORKSPACE, World
+from harness.failures import MotionFailure, StepLimit
+from harness.protocols import Motion, Pose
+
+Floats = NDArray[np.float64]
+
+SUBSTEPS = 10
+CONTROL_HZ = 1 / (SUBSTEPS * TIMESTEP)
+SPEED = 0.3
+"""Usual speed of the tool, metres per second."""
+TURN_SPEED = 1.8
+"""Usual speed of a turn, radians per second."""
+SLOWEST, FASTEST = 0.1, 3.0
+"""Limits of the speed factor; factors beyond them are cut."""
+REACHED = 0.008
+"""A motion has reached its target within this distance, metres."""
+
+_SETTLED = 0.0025
+_SHORT = 0.05
+_SETTLE_SHORT, _SETTLE_LONG = 3, 15
+_BLOCKED = 0.03
+_BLOCKED_STEPS = 3
+_JOINT_SPEED = np.array([2.0, 2.0, 2.0, 2.0, 2.4, 2.4, 2.4])
+_PATH_SPEED = 1.1
+_JUMP = 0.5
+_FINGER_SPEED = 0.12
+_RETREATS = ((0.12, 0.0), (0.0, 0.15))
+_HALF_TURN = np.array([0.0, 0.0, 0.0, 1.0])
+_LAG = np.array(robot.LAG)
+_PERIOD = SUBSTEPS * TIMESTEP
+_MARGIN = 0.01
+
+
+class Controller:
+    """Drives the arm of one scene; made anew at every reset.
+
+    The gripper looks the same after half a turn about its axis. Where an orientation is out of the joints' range
+    and nothing is held, the arm takes the other of the two, and `pose` keeps speaking of the one asked for.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        kinematics: Kinematics,
+        step_limit: int,
+        after_step: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.steps = 0
+        self.opening = 1.0
+        self._world = world
+        self._kinematics = kinematics
+        self._step_limit = step_limit
+        self._after_step = after_step
+        self._home = np.array(robot.HOME)
+        self._home_pose = kinematics.pose(self._home)
+        self._joints = self._home.copy()
+        self._finger = robot.FINGER_TRAVEL
+        self._flipped = False
+        self._scratch = mujoco.MjData(world.model)
+
+    def pose(self) -> Pose:
+        """The tool's true pose."""
+        quaternion = self._world.tool_quaternion
+        return Pose(
+            self._world.tool_position, multiply(quaternion, _HALF_TURN) if self._flipped else quaternion
+        )
+
+    def move(self, pose: Pose, speed: float = 1.0) -> Motion:
+        """See `harness.protocols.Manipulation.move`. `speed` is cut to 0.1..3. Where the joint limits leave no exact
+        solution the orientation may be missed by up to 0.12 rad."""
+        position, quaternion = _checked(pose)
+        factor = _checked_speed(speed)
+        lower, upper = np.array(WORKSPACE)
+        if ((position < lower - _MARGIN) | (position > upper + _MARGIN)).any():
+            return self._refused(position, "the target lies outside the workspace")
+        self._forget_lost_command()
+        own = multiply(quaternion, _HALF_TURN) if self._flipped else quaternion
+        choices = [(own, self._flipped)]
+        if self.opening > 0.5:
+            choices.append((multiply(own, _HALF_TURN), not self._flipped))
+        for wanted, flipped in choices:
+            path = self._line(position, wanted, factor)
+            if path is not None:
+                self._flipped = flipped
+                return self._run(path, position)
+        return self._detour(position, choices, factor)
+
+    def set_gripper(self, opening: float) -> Motion:
+        """See `harness.protocols.Manipulation.set_gripper`; an opening outside 0..1 is a `MotionFailure`."""
+        try:
+            value = float(opening)
+        except (TypeError, ValueError):
+            raise MotionFailure(f"the gripper's opening is a number from 0 to 1, not {opening!r}") from None
+        if not 0.0 <= value <= 1.0:
+            raise MotionFailure(f"the gripper's opening is a number from 0 to 1, not {value}")
+        wanted = 1.0 if value > 0.5 else 0.0
+        if wanted == self.opening:
+            return Motion(True)
+        self.opening = wanted
+        target = robot.FINGER_TRAVEL if wanted else robot.CLOSED
+        still = 0
+        travel = self._world.fingers
+        while still < 2:
+            change = np.clip(target - self._finger, -_FINGER_SPEED * _PERIOD, _FINGER_SPEED * _PERIOD)
+            self._finger = float(self._finger + change)
+            self._hold()
+            before, travel = travel, self._world.fingers
+            still = still + 1 if np.abs(travel - before).max() < 0.0004 else 0
+        self._finger = target
+        self._hold()
+        self._hold()
+        open_enough = self._world.fingers.min() > 0.9 * robot.FINGER_TRAVEL
+        return Motion(True) if open_enough or not wanted else Motion(False, "the fingers could not open")
+
+    def home(self) -> Motion:
+        """See `harness.protocols.Manipulation.home`."""
+        self._forget_lost_command()
+        position, quaternion = self._home_pose
+        path = self._line(position, multiply(quaternion, _HALF_TURN) if self._flipped else quaternion, 1.0)
+        if self.opening > 0.5 and (path is None or not self._free(path)):
+            # Open fingers around something would tear at it: pull them out first.
+            self._retreat()
+            path = self._line(position, quaternion, 1.0)
+        if path is not None:
+            moved = self._run(path, position)
+            if not moved.reached:
+                return moved
+        self._flipped = False
+        return self._run(self._joint_path(self._home), position)
+
+    # Planning
+
+    def _line(self, position: Floats, quaternion: Floats, factor: float) -> Floats | None:
+        """Joint angles (n, 7), one row a control step, along the straight line; None where the arm cannot follow."""
+        start, turned = self._kinematics.pose(self._joints)
+        distance = float(np.linalg.norm(position - start))
+        seconds = max(distance / SPEED, angle_between(turned, quaternion) / TURN_SPEED) / factor
+        smooth = distance > _SHORT or seconds > 0.3
+        count = max(1, math.ceil((1.4 if smooth else 1.0) * seconds / _PERIOD))
+        rows = [self._joints]
+        for step in range(1, count + 1):
+            part = step / count
+            if smooth:
+                part = part * part * (3 - 2 * part)
+            solution = self._kinematics.reach(
+                start + part * (position - start), interpolate(turned, quaternion, part), rows[-1]
+            )
+            if not solution.usable:
+                if step < count:
+                    return None
+                solution = self._kinematics.reach(position, quaternion, rows[-1], iterations=40)
+                if not solution.usable:
+                    return None
+            rows.append(solution.joints)
+        path = np.array(rows)
+        steps = np.abs(np.diff(path, axis=0))
+        if steps.max() > _JUMP:
+            return None
+        return _stretched(path, float((steps / (_JOINT_SPEED * _PERIOD)).max()))[1:]
+
+    def _joint_path(self, goal: Floats, start: Floats | None = None, factor: float = 1.0) -> Floats:
+        """Joint angles (n, 7) that lead straight through joint space."""
+        start = self._joints if start is None else start
+        count = max(1, math.ceil(1.5 * np.abs(goal - start).max() / (_PATH_SPEED * factor * _PERIOD)))
+        part = np.arange(1, count + 1)[:, None] / count
+        part = part * part * (3 - 2 * part)
+        path: Floats = start + part * (goal - start)
+        return path
+
+    def _detour(
+        self, position: Floats, choices: Sequence[tuple[Floats, bool]], factor: float
+    ) -> Motion:
+        """Reach the pose with another posture of the arm, directly or by way of home, if nothing is in the way."""
+        goals = [
+            (goal, flipped)
+            for wanted, flipped in choices
+            for goal in self._kinematics.goals(position, wanted, self._joints)
+        ]
+        if not goals:
+            return self._refused(position, "no posture of the arm reaches the target in that orientation")
+        goals.sort(key=lambda entry: posture_change(self._joints, entry[0]))
+        to_home = self._joint_path(self._home, factor=factor)
+        home_free = self._free(to_home)
+        for goal, flipped in goals:
+            direct = self._joint_path(goal, factor=factor)
+            if self._free(direct):
+                self._flipped = flipped
+                return self._run(direct, position)
+        for goal, flipped in goals if home_free else ():
+            onward = self._joint_path(goal, self._home, factor)
+            if self._free(onward):
+                self._flipped = flipped
+                return self._run(np.concatenate([to_home, onward]), position)
+        return self._refused(position, "the arm would have to change posture and something is in its way")
+
+    def _free(self, path: Floats) -> bool:
+        """Whether the arm touches nothing new along a joint path, as the scene stands now."""
+        world = self._world
+        model, scratch = world.model, self._scratch
+        arm = [model.joint(name).qposadr[0] for name in robot.JOINTS]
+        scratch.qpos[:] = world.data.qpos
+        mujoco.mj_kinematics(model, scratch)
+        mujoco.mj_collision(model, scratch)
+        # What touches the robot already is either held or about to be left.
+        held = {model.geom_bodyid[geom] for pair in self._robot_contacts() for geom in pair}
+        stride = max(1, int(0.08 / max(1e-6, float(np.abs(np.diff(path, axis=0)).max(initial=0.0)))))
+        for row in (*path[:-1:stride], path[-1]):
+            scratch.qpos[arm] = row
+            mujoco.mj_kinematics(model, scratch)
+            mujoco.mj_collision(model, scratch)
+            for pair in self._robot_contacts():
+                if not any(
+                    model.geom_bodyid[geom] in held and geom not in world.robot_geoms for geom in pair
+                ):
+                    return False
+        return True
+
+    def _robot_contacts(self) -> list[list[int]]:
+        robot_geoms = self._world.robot_geoms
+        return [
+            pair
+            for pair in self._scratch.contact.geom.tolist()
+            if (pair[0] in robot_geoms) != (pair[1] in robot_geoms)
+        ]
+
+    def _retreat(self) -> None:
+        """Withdraw along the tool's axis; where the arm cannot, rise."""
+        here, quaternion = self._kinematics.pose(self._joints)
+        axis = np.empty(3)
+        mujoco.mju_rotVecQuat(axis, np.array([0.0, 0.0, 1.0]), quaternion)
+        for back, up in _RETREATS:
+            target = here - back * axis + [0.0, 0.0, up]
+            path = self._line(target, quaternion, 1.0)
+            if path is not None:
+                self._run(path, target)
+                return
+
+    # Running
+
+    def _run(self, path: Floats, target: Floats) -> Motion:
+        """Follow a joint path, settle, and say how near the tool came to `target`."""
+        short = len(path) * _PERIOD * SPEED <= _SHORT + 0.01
+        late = 0
+        for row in path:
+            self._control(row)
+            planned = self._kinematics.pose(row)[0]
+            late = late + 1 if np.linalg.norm(planned - self._world.tool_position) > _BLOCKED else 0
+            if late == _BLOCKED_STEPS:
+                self._joints = np.clip(
+                    self._world.arm, self._kinematics.lower, self._kinematics.upper
+                )
+                self._hold()
+                return self._ended(target, "something is in the way")
+        goal = self._kinematics.pose(self._joints)[0]
+        for _ in range(_SETTLE_SHORT if short else _SETTLE_LONG):
+            still = short or np.abs(self._world.arm_speed).max() < 0.05
+            if still and np.linalg.norm(goal - self._world.tool_position) < _SETTLED:
+                break
+            self._hold()
+        return self._ended(target, "the arm was held up")
+
+    def _hold(self) -> None:
+        self._control(self._joints)
+
+    def _control(self, joints: Floats) -> None:
+        """One control step: lead the servos from the last command to `joints`."""
+        if self.steps >= self._step_limit:
+            raise StepLimit(f"the task's {self._step_limit} control steps are spent")
+        before = self._joints
+        lead = _LAG * (joints - before) / _PERIOD
+        for substep in range(1, SUBSTEPS + 1):
+            self._world.command(before + substep / SUBSTEPS * (joints - before) + lead, self._finger)
+            self._world.step()
+        self._joints = joints
+        self.steps += 1
+        self._world.check_finite()
+        self._after_step()
+
+    def _forget_lost_command(self) -> None:
+        """Where the arm was kept from following, start from where it is."""
+        if np.linalg.norm(self._kinematics.pose(self._joints)[0] - self._world.tool_position) > _BLOCKED:
+            self._joints = np.clip(self._world.arm, self._kinematics.lower, self._kinematics.upper)
+
+    def _refused(self, target: Floats, reason: str) -> Motion:
+        # It costs a step, so that a program that only commands nonsense comes to an end.
+        self._hold()
+        return Motion(False, reason, float(np.linalg.norm(target - self._world.tool_position)))
+
+    def _ended(self, target: Floats, reason: str) -> Motion:
+        error = float(np.linalg.norm(target - self._world.tool_position))
+        if error <= REACHED:
+            return Motion(True, "", error)
+        return Motion(False, f"{reason}: it stopped {1000 * error:.0f} mm from the target", error)
+
+
+def _stretched(path: Floats, ratio: float) -> Floats:
+    """The path with more rows, so that no joint is faster than it may be by `ratio`."""
+    if ratio <= 1.0:
+        return path
+    rows = np.linspace(0, len(path) - 1, math.ceil((len(path) - 1) * ratio) + 1)
+    return np.stack([np.interp(rows, np.arange(len(path)), column) for column in path.T], axis=1)
+
+
+def _checked(pose: Pose) -> tuple[Floats, Floats]:
+    """Position (3,) and unit quaternion (4,); raises `MotionFailure`."""
+    try:
+        position = np.array(pose.position, dtype=np.float64)
+        quaternion = np.array(pose.quaternion, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise MotionFailure(f"a pose is a position (3,) and a quaternion (4,) of numbers: {error}") from None
+    if position.shape != (3,) or quaternion.shape != (4,):
+        raise MotionFailure(
+            f"a pose is a position (3,) and a quaternion (4,), not {position.shape} and {quaternion.shape}"
+        )
+    if not (np.isfinite(position).all() and np.isfinite(quaternion).all()):
+        raise MotionFailure(f"the pose is not finite: position {position}, quaternion {quaternion}")
+    length = float(np.linalg.norm(quaternion))
+    if length < 1e-6:
+        raise MotionFailure("the quaternion has zero length")
+    return position, quaternion / length
+
+
+def _checked_speed(speed: float) -> float:
+    try:
+        factor = float(speed)
+    except (TypeError, ValueError):
+        raise MotionFailure(f"the speed is a positive number, not {speed!r}") from None
+    if not (math.isfinite(factor) and factor > 0):
+        raise MotionFailure(f"the speed is a positive number, not {factor}")
+    return min(FASTEST, max(SLOWEST, factor))

@@ -1,0 +1,348 @@
+"""The physics of one task: its compiled model, the scene that was drawn, and the questions that predicates ask.
+
+Nothing here moves the arm on purpose (`control` does) or draws pictures (`perception` does)."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import mujoco
+import numpy as np
+
+from envs.tabletop import robot
+from envs.tabletop.task import TabletopTask
+from harness.failures import ResetError, SimulatorError
+
+if TYPE_CHECKING:
+    from harness.protocols import Floats
+
+TABLE_TOP = 0.752
+"""Height of the table's surface, metres."""
+WORKSPACE = ((-0.25, -0.5, TABLE_TOP), (0.75, 0.5, TABLE_TOP + 1.0))
+"""Lower and upper corner, metres: a cube of one metre, so a voxel of a grid of 100 is about a centimetre."""
+TIMESTEP = 0.004
+PLACEMENT_ATTEMPTS = 40
+SETTLING = 0.6
+"""Seconds for which a new scene rests before it is used."""
+_DRAWS = 200
+_FINGER_BODIES = ("left_finger", "right_finger")
+
+
+class Crowded(Exception):
+    """There is no room for what was to be placed; the scene is drawn again."""
+
+
+class World:
+    """Model and state of one task. `reset` first; all positions are in the world frame, in metres."""
+
+    def __init__(self, task: TabletopTask, extend: Callable[[Any], None] | None = None) -> None:
+        """Compile the task. `extend` may add to the spec (cameras do) before that."""
+        self.task = task
+        self.model = _compile(task, extend)
+        self.data = mujoco.MjData(self.model)
+        self.variation: Mapping[str, str] = {}
+        """What the scene drew, as words for the instruction."""
+        self.memo: dict[str, Any] = {}
+        """Whatever else the task wants to remember of this scene."""
+        self.succeeded = False
+        self.failed = False
+        self._pristine = {name: getattr(self.model, name).copy() for name in _PLACED}
+        self._spots: list[tuple[float, float, float]] = []
+        self._families: dict[str, frozenset[int]] = {}
+        self._tool = self.model.site(robot.TOOL).id
+        self._arm = np.array([self.model.joint(name).qposadr[0] for name in robot.JOINTS])
+        self._arm_speed = np.array([self.model.joint(name).dofadr[0] for name in robot.JOINTS])
+        self._fingers = np.array([self.model.joint(name).qposadr[0] for name in robot.FINGERS])
+        self._pads = [np.array([self.model.geom(name).id for name in side]) for side in robot.PADS]
+        self.parts = {name: self._resolve(name, parts) for name, parts in task.objects.items()}
+        """Geom ids of every exposed object, in the task's order and under the task's own names."""
+        self.robot_geoms = self.geoms("link0")
+
+    # Setting up
+
+    def reset(self, rng: np.random.Generator) -> int:
+        """Draw and settle a scene from `rng`; returns how many draws it took. Raises `ResetError`."""
+        reason = ""
+        for attempt in range(1, PLACEMENT_ATTEMPTS + 1):
+            self._restore()
+            try:
+                self.variation = dict(self.task.place(self, rng))
+            except Crowded as crowded:
+                reason = str(crowded)
+                continue
+            reason = self._settle()
+            if not reason:
+                return attempt
+        raise ResetError(
+            f"the scene of {self.task.name!r} could not be laid out in {PLACEMENT_ATTEMPTS} draws; the last one "
+            f"failed because {reason}"
+        )
+
+    def state_hash(self) -> str:
+        """16 hex digits over the state and the placement, exact to the bit for one version of MuJoCo."""
+        digest = hashlib.sha256()
+        for array in (self.data.qpos, self.data.qvel, *(getattr(self.model, name) for name in _PLACED)):
+            digest.update(np.ascontiguousarray(array).tobytes())
+        digest.update(repr(sorted(self.variation.items())).encode())
+        return digest.hexdigest()[:16]
+
+    def put(self, body: str, x: float, y: float, z: float, yaw: float = 0.0) -> None:
+        """Place a static or a free body that is a child of the world; `yaw` in radians about z."""
+        pose = [x, y, z, math.cos(yaw / 2), 0.0, 0.0, math.sin(yaw / 2)]
+        entry = self.model.body(body)
+        joints = int(entry.jntnum[0])
+        if joints and self.model.jnt_type[entry.jntadr[0]] == mujoco.mjtJoint.mjJNT_FREE:
+            start = self.model.jnt_qposadr[entry.jntadr[0]]
+            self.data.qpos[start : start + 7] = pose
+        elif int(entry.parentid[0]) == 0:
+            self.model.body_pos[entry.id] = pose[:3]
+            self.model.body_quat[entry.id] = pose[3:]
+        else:
+            raise ValueError(f"body {body!r} of {self.task.name!r} is no child of the world and cannot be placed")
+
+    def spot(
+        self,
+        rng: np.random.Generator,
+        radius: float,
+        x: tuple[float, float] = (0.1, 0.4),
+        y: tuple[float, float] = (-0.3, 0.3),
+    ) -> tuple[float, float]:
+        """A place on the table whose circle of `radius` meets no circle given out before in this scene. Raises
+        `Crowded` after many tries."""
+        for _ in range(_DRAWS):
+            here = float(rng.uniform(*x)), float(rng.uniform(*y))
+            if all(math.dist(here, other[:2]) > radius + other[2] for other in self._spots):
+                self._spots.append((*here, radius))
+                return here
+        raise Crowded(f"there was no room for a circle of {radius} m")
+
+    def paint(self, geom: str, colour: tuple[float, ...] | list[float]) -> None:
+        """Set a geom's RGB or RGBA; the next reset undoes it."""
+        self.model.geom(geom).rgba[: len(colour)] = colour
+
+    # Running
+
+    def step(self) -> None:
+        """One physics step, with the task's mechanism and its predicates."""
+        mujoco.mj_step(self.model, self.data)
+        self.task.after_step(self)
+        if not self.succeeded and not self.failed:
+            self.succeeded = self.task.success(self)
+            self.failed = not self.succeeded and self.task.failed(self)
+
+    def check_finite(self) -> None:
+        """Raises `SimulatorError` when the state has broken down."""
+        if not (np.isfinite(self.data.qpos).all() and np.isfinite(self.data.qvel).all()):
+            raise SimulatorError(
+                f"the state of {self.task.name!r} is not finite at {self.data.time:.3f} s of simulated time"
+            )
+
+    @property
+    def arm(self) -> Floats:
+        """Joint angles (7,), radians."""
+        return self.data.qpos[self._arm].copy()
+
+    @property
+    def arm_speed(self) -> Floats:
+        """Joint velocities (7,), radians per second."""
+        return self.data.qvel[self._arm_speed].copy()
+
+    @property
+    def fingers(self) -> Floats:
+        """Travel of the two fingers (2,), metres; 0 is closed."""
+        return self.data.qpos[self._fingers].copy()
+
+    def command(self, arm: Floats, finger: float) -> None:
+        """Set the servos: joint angles (7,) in radians, the fingers' travel in metres."""
+        self.data.ctrl[:7] = arm
+        self.data.ctrl[7] = finger
+
+    # Questions that tasks and tests ask
+
+    def joint(self, name: str) -> float:
+        """Position of a slide (metres) or hinge (radians) joint."""
+        return float(self.data.qpos[self.model.joint(name).qposadr[0]])
+
+    def position(self, body: str) -> Floats:
+        """(3,) of a body's origin."""
+        return self.data.xpos[self.model.body(body).id].copy()
+
+    def rotation(self, body: str) -> Floats:
+        """(3, 3), the body's axes as columns."""
+        return self.data.xmat[self.model.body(body).id].reshape(3, 3).copy()
+
+    def geom_position(self, geom: str) -> Floats:
+        """(3,) of a geom's centre."""
+        return self.data.geom_xpos[self.model.geom(geom).id].copy()
+
+    def geoms(self, body: str) -> frozenset[int]:
+        """Ids of the geoms of a body and of all bodies below it."""
+        if body not in self._families:
+            root = self.model.body(body).id
+            inside = np.zeros(self.model.nbody, bool)
+            inside[root] = True
+            for index in range(root + 1, self.model.nbody):
+                inside[index] |= inside[self.model.body_parentid[index]]
+            self._families[body] = frozenset(np.flatnonzero(inside[self.model.geom_bodyid]).tolist())
+        return self._families[body]
+
+    def sees(self, sensor: str, body: str) -> bool:
+        """Whether any part of the body reaches into the geom `sensor`, as RLBench's proximity sensors do."""
+        probe = self.model.geom(sensor).id
+        return any(
+            mujoco.mj_geomDistance(self.model, self.data, probe, geom, 0.001, None) <= 0
+            for geom in self.geoms(body)
+            if self.model.geom_contype[geom] or self.model.geom_conaffinity[geom]
+        )
+
+    def touching(self, first: str, second: str) -> bool:
+        """Whether two bodies (with the bodies below them) are in contact."""
+        return self._contact(self.geoms(first), self.geoms(second))
+
+    def grasped(self, body: str) -> bool:
+        """Whether both fingers touch the body."""
+        held = self.geoms(body)
+        return all(self._contact(self.geoms(finger), held) for finger in _FINGER_BODIES)
+
+    def grasping(self) -> bool:
+        """Whether the fingers hold anything: both touch one and the same body that is not the robot."""
+        pairs = self.data.contact.geom
+        touched = []
+        for pads in self._pads:
+            inside = np.isin(pairs, pads)
+            touched.append(set(self.model.geom_bodyid[pairs[:, ::-1][inside]].tolist()))
+        return bool(touched[0] & touched[1])
+
+    @property
+    def tool_position(self) -> Floats:
+        """(3,), the point between the finger pads."""
+        return self.data.site_xpos[self._tool].copy()
+
+    @property
+    def tool_quaternion(self) -> Floats:
+        """(4,) wxyz of the tool frame."""
+        quaternion = np.empty(4)
+        mujoco.mju_mat2Quat(quaternion, self.data.site_xmat[self._tool])
+        return quaternion
+
+    # Inside
+
+    def _contact(self, first: frozenset[int], second: frozenset[int]) -> bool:
+        return any(
+            (a in first and b in second) or (b in first and a in second)
+            for a, b in self.data.contact.geom.tolist()
+        )
+
+    def _resolve(self, exposed: str, parts: tuple[str, ...]) -> tuple[int, ...]:
+        found: set[int] = set()
+        for part in parts:
+            if mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_BODY, part) >= 0:
+                found |= self.geoms(part)
+            elif (geom := mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_GEOM, part)) >= 0:
+                found.add(geom)
+            else:
+                raise ValueError(f"object {exposed!r} of {self.task.name!r}: no body or geom is called {part!r}")
+        return tuple(sorted(geom for geom in found if self.model.geom_group[geom] <= 2))
+
+    def _restore(self) -> None:
+        for name, array in self._pristine.items():
+            getattr(self.model, name)[:] = array
+        mujoco.mj_resetData(self.model, self.data)
+        self.variation, self.memo, self._spots = {}, {}, []
+        self.succeeded = self.failed = False
+        self.data.qpos[self._arm] = robot.HOME
+        self.data.qpos[self._fingers] = robot.FINGER_TRAVEL
+        self.command(np.array(robot.HOME), robot.FINGER_TRAVEL)
+
+    def _settle(self) -> str:
+        """Let the scene come to rest; says what is wrong with it, or nothing."""
+        for _ in range(round(SETTLING / TIMESTEP)):
+            mujoco.mj_step(self.model, self.data)
+            self.task.after_step(self)
+        self.check_finite()
+        mujoco.mj_forward(self.model, self.data)
+        self.data.time = 0.0
+        for index in np.flatnonzero(self.model.jnt_type == mujoco.mjtJoint.mjJNT_FREE):
+            body = self.model.jnt_bodyid[index]
+            if self.data.xpos[body, 2] < TABLE_TOP - 0.01:
+                return f"{self.model.body(body).name!r} left the table"
+        if self.task.success(self) or self.task.failed(self):
+            return "its outcome was settled before anything had moved"
+        return ""
+
+
+# What `place` and `after_step` may change in the model; restored at every reset.
+_PLACED = ("body_pos", "body_quat", "geom_rgba", "geom_pos", "geom_quat", "eq_data")
+
+
+def _compile(task: TabletopTask, extend: Callable[[Any], None] | None) -> Any:
+    spec = mujoco.MjSpec()
+    spec.modelname = task.name
+    spec.compiler.degree = False
+    spec.option.timestep = TIMESTEP
+    spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
+    spec.option.impratio = 10
+    spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+    # A broken state has to be seen, not silently reset by the simulator.
+    spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
+    _add_scenery(spec)
+    robot.add_robot(spec)
+    task.build(spec)
+    if extend is not None:
+        extend(spec)
+    return spec.compile()
+
+
+def _add_scenery(spec: Any) -> None:
+    """A wooden table in a plain room."""
+    look = spec.visual
+    look.headlight.ambient = [0.38, 0.38, 0.38]
+    look.headlight.diffuse = [0.32, 0.32, 0.32]
+    look.headlight.specular = [0.05, 0.05, 0.05]
+    look.map.znear = 0.01
+    look.quality.shadowsize = 2048
+    room = spec.worldbody
+    room.add_light(name="lamp_above", pos=[0.6, -0.9, 2.9], dir=[-0.15, 0.35, -1], diffuse=[0.48, 0.47, 0.45])
+    room.add_light(
+        name="lamp_side", pos=[0.4, 1.6, 2.6], dir=[-0.1, -0.8, -1], diffuse=[0.14, 0.14, 0.16], castshadow=False
+    )
+    kind = mujoco.mjtGeom.mjGEOM_BOX
+    still = {"contype": 0, "conaffinity": 0}
+    wood, rim, leg = [0.80, 0.66, 0.47, 1], [0.62, 0.47, 0.30, 1], [0.45, 0.44, 0.43, 1]
+    room.add_geom(
+        name="table",
+        type=kind,
+        pos=[0.15, 0, TABLE_TOP - 0.015],
+        size=[0.72, 0.70, 0.015],
+        rgba=wood,
+        friction=[0.8, 0.01, 0.0005],
+    )
+    room.add_geom(
+        name="table_rim", type=kind, pos=[0.15, 0, TABLE_TOP - 0.045], size=[0.70, 0.68, 0.015], rgba=rim, **still
+    )
+    for index, (x, y) in enumerate(((-0.5, -0.63), (-0.5, 0.63), (0.8, -0.63), (0.8, 0.63))):
+        room.add_geom(
+            name=f"table_leg{index}", type=kind, pos=[x, y, 0.345], size=[0.03, 0.03, 0.345], rgba=leg, **still
+        )
+    room.add_geom(
+        name="floor",
+        type=mujoco.mjtGeom.mjGEOM_PLANE,
+        pos=[0, 0, 0],
+        size=[4, 4, 0.1],
+        rgba=[0.70, 0.68, 0.65, 1],
+        friction=[0.8, 0.01, 0.0005],
+    )
+    for index, (place, half, shade) in enumerate(
+        (
+            ([-1.9, 0, 1.5], [0.02, 2.6, 1.5], 0.86),
+            ([2.6, 0, 1.5], [0.02, 2.6, 1.5], 0.86),
+            ([0.35, -2.6, 1.5], [2.3, 0.02, 1.5], 0.82),
+            ([0.35, 2.6, 1.5], [2.3, 0.02, 1.5], 0.82),
+        )
+    ):
+        room.add_geom(
+            name=f"wall{index}", type=kind, pos=place, size=half, rgba=[shade, shade, shade * 0.98, 1], **still
+        )
