@@ -19,12 +19,12 @@ from harness.launcher import SweepIncompleteError
 from harness.store import StorageError
 
 FULL = "HYDRA_FULL_ERROR"
+WANTS_TRACEBACK = os.environ.get(FULL) == "1"
 
 
 @contextmanager
 def messages() -> Iterator[None]:
     """Exit with a message instead of a traceback; the traceback too when HYDRA_FULL_ERROR=1 is set."""
-    wants_traceback = os.environ.get(FULL) == "1"
     os.environ[FULL] = "1"  # else Hydra prints and exits by itself, without the hints below
     try:
         yield
@@ -34,7 +34,7 @@ def messages() -> Iterator[None]:
         print("Interrupted. Run the same command again to continue.", file=sys.stderr)
         sys.exit(130)
     except (UsageError, StorageError, HydraException, OmegaConfBaseException) as error:
-        if wants_traceback:
+        if WANTS_TRACEBACK:
             raise
         print(f"Error: {explain(error)}", file=sys.stderr)
         sys.exit(1 if isinstance(error, StorageError) else 2)
@@ -67,20 +67,14 @@ def explain(error: Exception) -> str:
 
 def _known_keys() -> list[str]:
     """Dotted keys of the default config."""
-    from hydra import compose
-    from hydra.core.global_hydra import GlobalHydra
+    from hydra import compose, initialize_config_module
 
-    if not GlobalHydra.instance().is_initialized():
-        return []
-    groups = [
-        argument
-        for argument in sys.argv[1:]
-        if re.fullmatch(r"(method|env|llm|embedder|tracker)=\w+", argument)
-    ]
-    try:
-        config = compose("config", overrides=groups)
-    except HydraException:
-        config = compose("config")
+    groups = [argument for argument in sys.argv[1:] if re.fullmatch(r"(method|env|llm|embedder|tracker)=\w+", argument)]
+    with initialize_config_module("conf", version_base="1.3"):
+        try:
+            config = compose("config", overrides=groups)
+        except HydraException:
+            config = compose("config")
     return list(_flat(config, ""))
 
 

@@ -1,12 +1,11 @@
-"""The project's Hydra launcher and sweeper: a sweep is one pool of episodes over all its cells. Registered
-with Hydra in `hydra_plugins/engram.py`."""
+"""The project's Hydra launcher: a sweep is one pool of episodes over all its cells. Registered with Hydra in
+`hydra_plugins/engram.py`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
 from hydra.core.utils import JobReturn, JobStatus
 from hydra.plugins.launcher import Launcher
 from hydra.types import HydraContext, TaskFunction
@@ -40,14 +39,6 @@ class PoolLauncher(Launcher):
             JobReturn(overrides=list(o), status=JobStatus.COMPLETED, _return_value=None)
             for o in job_overrides
         ]
-
-
-class CellSweeper(BasicSweeper):
-    """Hydra's grid. It leaves the check of each job to `PoolLauncher`, which composes all before it plays any."""
-
-    def validate_batch_is_legal(self, batch: Sequence[Sequence[str]]) -> None:
-        if not isinstance(self.launcher, PoolLauncher):
-            super().validate_batch_is_legal(batch)
 
 
 def play_and_show(cells: Sequence[Cell], root: Path) -> None:

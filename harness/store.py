@@ -9,6 +9,7 @@ import os
 import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -49,15 +50,59 @@ def claimed(root: Path) -> Iterator[None]:
         yield
 
 
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """What a sweep keeps of a row in memory; the row itself is on disk."""
+
+    episode: str
+    task: str
+    scene: int
+    status: str
+    failure: str | None
+    error: str | None
+    reason: str
+    state_hash: str
+    code: str
+    models: tuple[str, ...]
+    trials: int
+    calls: int
+    tokens: int
+    cost_usd: float | None
+    seconds: float
+    trace: str | None
+
+    @classmethod
+    def of(cls, row: Row) -> Digest:
+        usage = row["usage"] or {"calls": 0, "prompt_tokens": 0, "completion_tokens": 0, "cost_usd": None}
+        return cls(
+            episode=row["episode"],
+            task=row["task"],
+            scene=row["scene"],
+            status=row["status"],
+            failure=row["failure"],
+            error=row["error"],
+            reason=row["reason"],
+            state_hash=row["state_hash"],
+            code=row["code"],
+            models=tuple(row["models"]),
+            trials=row["trial_count"],
+            calls=usage["calls"],
+            tokens=usage["prompt_tokens"] + usage["completion_tokens"],
+            cost_usd=usage["cost_usd"],
+            seconds=row["timings"].get("seconds", 0.0),
+            trace=row["trace"],
+        )
+
+
 class CellStore:
-    """Rows of one cell. `rows()` holds the newest row of each episode."""
+    """Rows of one cell. `digests()` holds the newest row of each episode, in short."""
 
     def __init__(self, root: Path, cell: Cell) -> None:
         self.cell = cell
         self.folder = root / cell.folder_name
         self.torn = 0
         self._path = self.folder / ROWS
-        self._rows: dict[str, Row] = {}
+        self._digests: dict[str, Digest] = {}
 
     def open(self) -> None:
         """Create or continue the cell's folder: check its format, put a torn last line aside, drop rows
@@ -71,18 +116,18 @@ class CellStore:
         if not self._path.exists():
             return
         rows, self.torn, total = read_rows(self._path)
-        self._rows = rows
+        self._digests = {key: Digest.of(row) for key, row in rows.items()}
         if self.torn:
             with open(self.folder / TORN, "ab") as aside:
                 aside.write(_torn_tail(self._path) + b"\n")
         if self.torn or total > len(rows):
             _write_whole(self._path, "".join(_line(row) for row in rows.values()))
 
-    def rows(self) -> Mapping[str, Row]:
-        """Episode key to its newest row."""
-        return self._rows
+    def digests(self) -> Mapping[str, Digest]:
+        """Episode key to its newest row, in short."""
+        return self._digests
 
-    def append(self, row: Row) -> None:
+    def append(self, row: Row) -> Digest:
         """Write a row whole or not at all. Raises `StorageError` when the disk refuses."""
         data = _line(row).encode()
         descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
@@ -101,7 +146,8 @@ class CellStore:
                 ) from error
         finally:
             os.close(descriptor)
-        self._rows[row["episode"]] = row
+        digest = self._digests[row["episode"]] = Digest.of(row)
+        return digest
 
     def sync(self) -> None:
         """Bring the rows to the disk itself; called once a cell is done."""

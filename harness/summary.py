@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.intervals import clopper_pearson
-from harness.store import Row
 from harness.sweep import CellResult, SweepResult
 
 
@@ -77,34 +76,34 @@ _NOT_A_VARIANT = (
 
 
 def _line(key: tuple[str, str, str], results: Sequence[CellResult]) -> Line:
-    rows = [row for result in results for row in result.rows.values() if row["status"] != "error"]
-    usages = [row["usage"] for row in rows if row["usage"]]
-    costs = [usage["cost_usd"] for usage in usages]
-    models = sorted({model for row in rows for model in row["models"]}) or [results[0].cell.choices["llm"]]
+    rows = [row for result in results for row in result.rows.values() if row.status != "error"]
+    costs = [row.cost_usd for row in rows]
+    models = sorted({model for row in rows for model in row.models}) or [results[0].cell.choices["llm"]]
     return Line(
         method=key[0] + (f" ({key[2]})" if key[2] else ""),
         env=key[1],
         llm=", ".join(models),
         seeds=len({result.cell.seed for result in results}),
         episodes=len(rows),
-        successes=sum(row["status"] == "success" for row in rows),
+        successes=sum(row.status == "success" for row in rows),
         errors=sum(len(result.errors) for result in results),
         unplayed=sum(result.unplayed for result in results),
-        trials=statistics.fmean(row["trial_count"] for row in rows) if rows else 0.0,
-        calls=sum(usage["calls"] for usage in usages),
-        tokens=sum(usage["prompt_tokens"] + usage["completion_tokens"] for usage in usages),
-        cost_usd=None if None in costs else sum(costs),
-        seconds=statistics.median(row["timings"].get("seconds", 0.0) for row in rows) if rows else 0.0,
-        failures=dict(Counter(row["failure"] for row in rows if row["status"] == "failure")),
+        trials=statistics.fmean(row.trials for row in rows) if rows else 0.0,
+        calls=sum(row.calls for row in rows),
+        tokens=sum(row.tokens for row in rows),
+        cost_usd=None if None in costs else sum(filter(None, costs)),
+        seconds=statistics.median(row.seconds for row in rows) if rows else 0.0,
+        failures=dict(Counter(str(row.failure) for row in rows if row.status == "failure")),
     )
 
 
-def unpaired_scenes(rows: Iterable[Row]) -> list[str]:
+def unpaired_scenes(cells: Iterable[CellResult]) -> list[str]:
     """Scenes whose initial state was not the same in all rows; comparisons on them are not paired."""
     hashes: dict[tuple[str, str, int], set[str]] = {}
-    for row in rows:
-        if row["state_hash"]:
-            hashes.setdefault((row["env_config"], row["task"], row["scene"]), set()).add(row["state_hash"])
+    for result in cells:
+        for row in result.rows.values():
+            if row.state_hash:
+                hashes.setdefault((result.cell.env_identity, row.task, row.scene), set()).add(row.state_hash)
     return [f"{task} scene {scene}" for (_, task, scene), found in sorted(hashes.items()) if len(found) > 1]
 
 
@@ -118,8 +117,7 @@ def show(result: SweepResult) -> None:
     console.print(_table(summarise(result.cells), wide=console.width >= WIDE))
     console.print(f"Rows: {result.root}/*/episodes.jsonl", highlight=False, soft_wrap=True)
     complain = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
-    rows = [row for cell in result.cells for row in cell.rows.values()]
-    unpaired = unpaired_scenes(rows)
+    unpaired = unpaired_scenes(result.cells)
     if unpaired:
         complain.print(f"Not the same initial state in all rows, so not paired: {', '.join(unpaired)}")
     for note in result.notes:
@@ -133,8 +131,8 @@ def show(result: SweepResult) -> None:
         )
         complain.print(f"    overrides: {' '.join(cell.cell.overrides) or '(none)'}")
         for row in cell.errors:
-            where = f" (trace: {cell.folder / row['trace']})" if row["trace"] else ""
-            complain.print(f"    {row['episode']}: {row['error']}: {row['reason']}{where}")
+            where = f" (trace: {cell.folder / row.trace})" if row.trace else ""
+            complain.print(f"    {row.episode}: {row.error}: {row.reason}{where}")
     if incomplete:
         complain.print("Run the same command again to play what is missing.")
 

@@ -22,7 +22,7 @@ from harness.pool import PROJECT, Died, Finished, Job, Pool, Worker
 from harness.progress import Progress
 from harness.records import VERDICTS
 from harness.schema import RunConfig
-from harness.store import CellStore, Row, claimed
+from harness.store import CellStore, Digest, Row, claimed
 from harness.trackers import GuardedTracker
 from harness.worker import Player
 
@@ -37,17 +37,17 @@ class CellResult:
     cell: Cell
     folder: Path
     wanted: list[str]
-    rows: dict[str, Row] = field(default_factory=dict)
+    rows: dict[str, Digest] = field(default_factory=dict)
     stopped: str = ""
     """Why the cell was given up, if it was."""
 
     @property
     def complete(self) -> bool:
-        return all(key in self.rows and self.rows[key]["status"] in VERDICTS for key in self.wanted)
+        return all(key in self.rows and self.rows[key].status in VERDICTS for key in self.wanted)
 
     @property
-    def errors(self) -> list[Row]:
-        return [row for row in self.rows.values() if row["status"] == "error"]
+    def errors(self) -> list[Digest]:
+        return [row for row in self.rows.values() if row.status == "error"]
 
     @property
     def unplayed(self) -> int:
@@ -147,14 +147,14 @@ class _Sweep:
         else:
             self._by_identity[cell.identity] = result
             self._result.cells.append(result)
-        kept = store.rows()
+        kept = store.digests()
         for key in keys:
             row = kept.get(str(key))
-            if row is not None and row["status"] in VERDICTS:
+            if row is not None and row.status in VERDICTS:
                 result.rows[str(key)] = row
             else:
                 yield Job(cell, key)
-        others = Counter(row["code"] for row in result.rows.values() if row["code"] != self._code)
+        others = Counter(row.code for row in result.rows.values() if row.code != self._code)
         for code, rows in others.items():
             self._result.notes.append(
                 f"{store.folder.name}: {rows} rows were made by code {code}, not by {self._code}, and are kept."
@@ -222,8 +222,8 @@ class _Sweep:
     def _write(self, job: Job, row: Row) -> None:
         identity = job.cell.identity
         store = self._stores[identity]
-        store.append(row)
-        self._by_identity[identity].rows[row["episode"]] = row
+        digest = store.append(row)
+        self._by_identity[identity].rows[digest.episode] = digest
         self._result.played += 1
         self._left[identity] -= 1
         if self._left[identity] == 0:

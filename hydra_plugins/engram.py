@@ -5,8 +5,10 @@ group `engram.env`, `engram.method`, `engram.llm`, `engram.embedder` or `engram.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from importlib.metadata import entry_points
 
+from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
 from hydra.core.config_store import ConfigStore
 
 from harness import launcher
@@ -19,8 +21,12 @@ class PoolLauncher(launcher.PoolLauncher):
     """See `harness.launcher`."""
 
 
-class CellSweeper(launcher.CellSweeper):
-    """See `harness.launcher`."""
+class CellSweeper(BasicSweeper):
+    """Hydra's grid. It leaves the check of each job to `PoolLauncher`, which composes all before it plays any."""
+
+    def validate_batch_is_legal(self, batch: Sequence[Sequence[str]]) -> None:
+        if not isinstance(self.launcher, PoolLauncher):
+            super().validate_batch_is_legal(batch)
 
 
 def register() -> None:

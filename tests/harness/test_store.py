@@ -19,7 +19,9 @@ MakeCell = Callable[..., Cell]
 
 
 def row(episode: str, **more: Any) -> dict[str, Any]:
-    return {"episode": episode, "status": "success", "value": 0.1, **more}
+    known = {"task": "t", "scene": 0, "status": "success", "failure": None, "error": None, "reason": ""}
+    rest = {"state_hash": "", "code": "c", "models": [], "trial_count": 1, "usage": {}, "timings": {}, "trace": None}
+    return {"episode": episode, **known, **rest, **more}
 
 
 @pytest.fixture
@@ -39,8 +41,8 @@ def test_rows_survive_reopening_in_order(cell_store: CellStore) -> None:
     for name in ("b", "a", "ç"):
         cell_store.append(row(name, text="line\nbreak"))
     again = reopened(cell_store)
-    assert list(again.rows()) == ["b", "a", "ç"]
-    assert again.rows()["a"]["text"] == "line\nbreak"
+    assert list(again.digests()) == ["b", "a", "ç"]
+    assert store.load(again.folder.parent)[1]["text"] == "line\nbreak"
     assert again.torn == 0
 
 
@@ -49,7 +51,7 @@ def test_the_newest_row_of_an_episode_counts_and_older_ones_are_dropped(cell_sto
     cell_store.append(row("b"))
     cell_store.append(row("a", status="success"))
     again = reopened(cell_store)
-    assert again.rows()["a"]["status"] == "success"
+    assert again.digests()["a"].status == "success"
     assert (again.folder / store.ROWS).read_text().count("\n") == 2
 
 
@@ -60,7 +62,7 @@ def test_a_torn_last_line_is_put_aside(cell_store: CellStore, tail: str) -> None
     with open(path, "a") as file:
         file.write(tail)
     again = reopened(cell_store)
-    assert (list(again.rows()), again.torn) == (["a"], 1)
+    assert (list(again.digests()), again.torn) == (["a"], 1)
     assert (again.folder / store.TORN).read_text() == tail + "\n"
     again.append(row("d"))
     assert [json.loads(line)["episode"] for line in path.read_text().splitlines()] == ["a", "d"]
@@ -91,7 +93,7 @@ def test_a_full_disk_leaves_whole_rows(cell_store: CellStore, monkeypatch: pytes
         cell_store.append(row("b"))
     monkeypatch.setattr(os, "write", real)
     again = reopened(cell_store)
-    assert (list(again.rows()), again.torn) == (["a"], 0)
+    assert (list(again.digests()), again.torn) == (["a"], 0)
 
 
 def test_a_disk_that_is_really_full(make_cell: MakeCell) -> None:

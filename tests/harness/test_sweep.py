@@ -47,7 +47,7 @@ def test_serial_parallel_and_resumed_runs_give_the_same_rows(tmp_path: Path, mak
 
 def test_a_row_says_what_happened(tmp_path: Path, make_cell: MakeCell) -> None:
     result = run_cells([make_cell(env={"rate": 0.0, "scenes": 1, "size": 1}, method={"trials": 3})], tmp_path)
-    (row,) = result.cells[0].rows.values()
+    (row,) = store.load(tmp_path)
     wanted = {"method": "noop", "env": "noop", "task": "task0", "instruction": "do nothing", "scene": 0, "seed": 0}
     assert wanted.items() <= row.items()
     assert (row["status"], row["failure"], row["error"], row["trial_count"], row["steps"]) == ("failure", "goal", None, 3, 3)
@@ -83,9 +83,9 @@ def test_running_again_plays_nothing_and_a_longer_grid_only_adds(tmp_path: Path,
 def test_whose_doing_it_was(tmp_path: Path, make_cell: MakeCell, fault: str, status: str, kind: str) -> None:
     result = run_cells([make_cell(method={"fault": fault}, env={"rate": 0.0, "scenes": 1})], tmp_path)
     row = result.cells[0].rows["task1-s0-i0"]
-    assert (row["status"], row["failure"] or row["error"]) == (status, kind)
+    assert (row.status, row.failure or row.error) == (status, kind)
     assert result.complete == (status == "failure")
-    others = [row["status"] for name, row in result.cells[0].rows.items() if not name.startswith("task1")]
+    others = [row.status for name, row in result.cells[0].rows.items() if not name.startswith("task1")]
     assert others == ["failure", "failure"]
 
 
@@ -93,9 +93,10 @@ def test_whose_doing_it_was(tmp_path: Path, make_cell: MakeCell, fault: str, sta
 def test_a_worker_that_dies_costs_its_episode_only(tmp_path: Path, make_cell: MakeCell, fault: str, how: str) -> None:
     result = run_cells([make_cell(method={"fault": fault}, env={"scenes": 1}, run=WORKERS)], tmp_path)
     (error,) = result.cells[0].errors
-    assert (error["task"], error["error"], error["attempt"]) == ("task1", "crash", 2)
-    assert how in error["reason"]
+    assert (error.task, error.error) == ("task1", "crash")
+    assert how in error.reason
     assert len(result.cells[0].rows) == 3
+    assert [row["attempt"] for row in store.load(tmp_path) if row["status"] == "error"] == [2]
     assert not result.complete
 
 
@@ -105,21 +106,21 @@ def test_a_worker_that_dies_once_is_replaced_and_the_episode_played_again(tmp_pa
     assert result.complete
     calm = run_cells([make_cell(method={**once, "fault": ""}, run=WORKERS)], tmp_path / "calm")
     theirs, ours = calm.cells[0].rows, result.cells[0].rows
-    assert {name: row["status"] for name, row in ours.items()} == {name: row["status"] for name, row in theirs.items()}
+    assert {name: row.status for name, row in ours.items()} == {name: row.status for name, row in theirs.items()}
 
 
 def test_the_watchdog_ends_a_hung_episode(tmp_path: Path, make_cell: MakeCell) -> None:
     run = {"workers": 2, "episode_timeout": 3.0, "retries": 0}
     result = run_cells([make_cell(method={"fault": "hang"}, env={"scenes": 1}, run=run)], tmp_path)
     (error,) = result.cells[0].errors
-    assert (error["task"], error["error"]) == ("task1", "timeout")
+    assert (error.task, error.error) == ("task1", "timeout")
     assert len(result.cells[0].rows) == 3
 
 
 def test_errors_run_again_with_the_same_command(tmp_path: Path, make_cell: MakeCell) -> None:
     once = {"fault": "raise", "fault_once": str(tmp_path / "raised")}
     first = run_cells([make_cell(method=once)], tmp_path / "out")
-    assert [row["error"] for row in first.cells[0].errors] == ["bug"]
+    assert [row.error for row in first.cells[0].errors] == ["bug"]
     second = run_cells([make_cell(method=once)], tmp_path / "out")
     assert (second.played, second.complete) == (1, True)
     assert len(store.load(tmp_path / "out")) == 15
@@ -132,15 +133,15 @@ def test_a_cell_that_always_errs_is_given_up_and_others_finish(tmp_path: Path, m
     assert good.complete
     assert "in a row" in bad.stopped
     assert bad.unplayed + len(bad.errors) == 15
-    assert {row["error"] for row in bad.errors} == {"simulator"}
+    assert {row.error for row in bad.errors} == {"simulator"}
 
 
 def test_trials_from_different_states_are_an_error(tmp_path: Path, make_cell: MakeCell) -> None:
     cell = make_cell(env={"broken": "hash", "rate": 0.0, "scenes": 1, "size": 1}, method={"trials": 2})
     result = run_cells([cell], tmp_path)
     (error,) = result.cells[0].errors
-    assert error["error"] == "simulator"
-    assert "not repeatable" in error["reason"]
+    assert error.error == "simulator"
+    assert "not repeatable" in error.reason
 
 
 def test_a_missing_simulator_is_told_before_anything_runs(tmp_path: Path, make_cell: MakeCell) -> None:
