@@ -36,7 +36,7 @@ _SETTLE_SHORT, _SETTLE_LONG = 3, 15
 _BLOCKED = 0.03
 _BLOCKED_STEPS = 3
 _JOINT_SPEED = np.array([2.0, 2.0, 2.0, 2.0, 2.4, 2.4, 2.4])
-_PATH_SPEED = 1.1
+_PATH_SPEED = 1.5
 _JUMP = 0.5
 _FINGER_SPEED = 0.12
 _RETREATS = ((0.12, 0.0), (0.0, 0.15))
@@ -182,9 +182,7 @@ class Controller:
         path: Floats = start + part * (goal - start)
         return path
 
-    def _detour(
-        self, position: Floats, choices: Sequence[tuple[Floats, bool]], factor: float
-    ) -> Motion:
+    def _detour(self, position: Floats, choices: Sequence[tuple[Floats, bool]], factor: float) -> Motion:
         """Reach the pose with another posture of the arm, directly or by way of home, if nothing is in the way."""
         goals = [
             (goal, flipped)
@@ -261,9 +259,7 @@ class Controller:
             planned = self._kinematics.pose(row)[0]
             late = late + 1 if np.linalg.norm(planned - self._world.tool_position) > _BLOCKED else 0
             if late == _BLOCKED_STEPS:
-                self._joints = np.clip(
-                    self._world.arm, self._kinematics.lower, self._kinematics.upper
-                )
+                self._joints = np.clip(self._world.arm, self._kinematics.lower, self._kinematics.upper)
                 self._hold()
                 return self._ended(target, "something is in the way")
         goal = self._kinematics.pose(self._joints)[0]

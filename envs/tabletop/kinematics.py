@@ -28,7 +28,7 @@ _STARTS = 16
 _ROLLS = (-2.4, -0.8, 0.8, 2.4)
 RELAXED_ANGLE = 0.12
 """Radians by which an orientation may be missed where the joint limits leave no exact solution."""
-_SHOULDER = np.array(robot.BASE_POSITION) + [0.0, 0.0, 0.333]
+_SHOULDER = np.add(robot.BASE_POSITION, (0.0, 0.0, 0.333))
 _REACH = 0.96
 """No pose is reachable further than this from the shoulder, metres."""
 

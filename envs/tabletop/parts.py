@@ -133,7 +133,9 @@ def slide(body: Any, name: str, axis: Sequence[float], travel: float, **more: An
     )
 
 
-def spring_button(spec: Any, base: Any, name: str, top: float, radius: float, colour: str, travel: float) -> Any:
+def spring_button(
+    spec: Any, base: Any, name: str, top: float, radius: float, colour: str, travel: float
+) -> Any:
     """A round cap on a spring, `top` above the origin of `base` and pressed along -z by up to `travel`; joint, body
     and geom are called `name`. It returns by itself; 4 newtons press it down."""
     cap = base.add_body(name=name, pos=[0, 0, top])

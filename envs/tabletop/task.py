@@ -94,7 +94,9 @@ def discover() -> Mapping[str, TabletopTask]:
     for module in sorted(pkgutil.iter_modules(package.__path__), key=lambda entry: entry.name):
         task = getattr(importlib.import_module(f"{package.__name__}.{module.name}"), "TASK", None)
         if not isinstance(task, TabletopTask) or task.name != module.name:
-            raise ImportError(f"envs/tabletop/tasks/{module.name}.py must end with TASK, a task named {module.name!r}")
+            raise ImportError(
+                f"envs/tabletop/tasks/{module.name}.py must end with TASK, a task named {module.name!r}"
+            )
         found[task.name] = task
     return found
 

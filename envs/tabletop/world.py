@@ -101,7 +101,9 @@ class World:
             self.model.body_pos[entry.id] = pose[:3]
             self.model.body_quat[entry.id] = pose[3:]
         else:
-            raise ValueError(f"body {body!r} of {self.task.name!r} is no child of the world and cannot be placed")
+            raise ValueError(
+                f"body {body!r} of {self.task.name!r} is no child of the world and cannot be placed"
+            )
 
     def spot(
         self,
@@ -143,17 +145,17 @@ class World:
     @property
     def arm(self) -> Floats:
         """Joint angles (7,), radians."""
-        return self.data.qpos[self._arm].copy()
+        return np.array(self.data.qpos[self._arm])
 
     @property
     def arm_speed(self) -> Floats:
         """Joint velocities (7,), radians per second."""
-        return self.data.qvel[self._arm_speed].copy()
+        return np.array(self.data.qvel[self._arm_speed])
 
     @property
     def fingers(self) -> Floats:
         """Travel of the two fingers (2,), metres; 0 is closed."""
-        return self.data.qpos[self._fingers].copy()
+        return np.array(self.data.qpos[self._fingers])
 
     def command(self, arm: Floats, finger: float) -> None:
         """Set the servos: joint angles (7,) in radians, the fingers' travel in metres."""
@@ -168,15 +170,15 @@ class World:
 
     def position(self, body: str) -> Floats:
         """(3,) of a body's origin."""
-        return self.data.xpos[self.model.body(body).id].copy()
+        return np.array(self.data.xpos[self.model.body(body).id])
 
     def rotation(self, body: str) -> Floats:
         """(3, 3), the body's axes as columns."""
-        return self.data.xmat[self.model.body(body).id].reshape(3, 3).copy()
+        return np.array(self.data.xmat[self.model.body(body).id].reshape(3, 3))
 
     def geom_position(self, geom: str) -> Floats:
         """(3,) of a geom's centre."""
-        return self.data.geom_xpos[self.model.geom(geom).id].copy()
+        return np.array(self.data.geom_xpos[self.model.geom(geom).id])
 
     def geoms(self, body: str) -> frozenset[int]:
         """Ids of the geoms of a body and of all bodies below it."""
@@ -219,7 +221,7 @@ class World:
     @property
     def tool_position(self) -> Floats:
         """(3,), the point between the finger pads."""
-        return self.data.site_xpos[self._tool].copy()
+        return np.array(self.data.site_xpos[self._tool])
 
     @property
     def tool_quaternion(self) -> Floats:
@@ -244,7 +246,9 @@ class World:
             elif (geom := mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_GEOM, part)) >= 0:
                 found.add(geom)
             else:
-                raise ValueError(f"object {exposed!r} of {self.task.name!r}: no body or geom is called {part!r}")
+                raise ValueError(
+                    f"object {exposed!r} of {self.task.name!r}: no body or geom is called {part!r}"
+                )
         return tuple(sorted(geom for geom in found if self.model.geom_group[geom] <= 2))
 
     def _restore(self) -> None:
@@ -307,7 +311,11 @@ def _add_scenery(spec: Any) -> None:
     room = spec.worldbody
     room.add_light(name="lamp_above", pos=[0.6, -0.9, 2.9], dir=[-0.15, 0.35, -1], diffuse=[0.48, 0.47, 0.45])
     room.add_light(
-        name="lamp_side", pos=[0.4, 1.6, 2.6], dir=[-0.1, -0.8, -1], diffuse=[0.14, 0.14, 0.16], castshadow=False
+        name="lamp_side",
+        pos=[0.4, 1.6, 2.6],
+        dir=[-0.1, -0.8, -1],
+        diffuse=[0.14, 0.14, 0.16],
+        castshadow=False,
     )
     kind = mujoco.mjtGeom.mjGEOM_BOX
     still = {"contype": 0, "conaffinity": 0}
@@ -321,11 +329,21 @@ def _add_scenery(spec: Any) -> None:
         friction=[0.8, 0.01, 0.0005],
     )
     room.add_geom(
-        name="table_rim", type=kind, pos=[0.15, 0, TABLE_TOP - 0.045], size=[0.70, 0.68, 0.015], rgba=rim, **still
+        name="table_rim",
+        type=kind,
+        pos=[0.15, 0, TABLE_TOP - 0.045],
+        size=[0.70, 0.68, 0.015],
+        rgba=rim,
+        **still,
     )
     for index, (x, y) in enumerate(((-0.5, -0.63), (-0.5, 0.63), (0.8, -0.63), (0.8, 0.63))):
         room.add_geom(
-            name=f"table_leg{index}", type=kind, pos=[x, y, 0.345], size=[0.03, 0.03, 0.345], rgba=leg, **still
+            name=f"table_leg{index}",
+            type=kind,
+            pos=[x, y, 0.345],
+            size=[0.03, 0.03, 0.345],
+            rgba=leg,
+            **still,
         )
     room.add_geom(
         name="floor",
@@ -344,5 +362,10 @@ def _add_scenery(spec: Any) -> None:
         )
     ):
         room.add_geom(
-            name=f"wall{index}", type=kind, pos=place, size=half, rgba=[shade, shade, shade * 0.98, 1], **still
+            name=f"wall{index}",
+            type=kind,
+            pos=place,
+            size=half,
+            rgba=[shade, shade, shade * 0.98, 1],
+            **still,
         )

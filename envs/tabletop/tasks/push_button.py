@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from envs.tabletop import parts
 from envs.tabletop.task import TabletopTask
@@ -24,7 +24,7 @@ class PushButton(TabletopTask):
         "the {colour} button has to be pressed",
     )
     step_limit = 1500
-    objects: Mapping[str, tuple[str, ...]] = {"button": ("button",), "block": ("block",)}
+    objects: ClassVar = {"button": ("button",), "block": ("block",)}
 
     def build(self, spec: Any) -> None:
         base = parts.fixed_body(spec, "button_base")
