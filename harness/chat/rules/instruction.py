@@ -36,6 +36,7 @@ _AVOIDING = re.compile(
     r"|(?:avoid|dodg)\w*(?: touching| hitting)?"
     r"|(?:keep|stay|remain)\w*(?: at least)?(?: [\d.]+ ?\w+)? (?:away|far|clear|[\d.]+ ?\w+) (?:away )?(?:from|of))\s+"
 )
+_LEAVING = re.compile(r"^leav\w* .*\b(?:alone|untouched|in place|where .*)$")
 _CUT = frozenset("until because since".split())
 
 
@@ -87,7 +88,9 @@ def parse(text: str, names: Collection[str] = ()) -> Instruction:
         kept_off = _AVOIDING.match(" ".join(segment))
         if kept_off:
             rest = " ".join(segment)[kept_off.end() :]
-            avoid += [_noun_phrase(part.split()) for part in re.split(r" and | or |,", rest)]
+            avoid += [_referent(_noun_phrase(part.split()), clauses) for part in re.split(r" and | or |,", rest)]
+            continue
+        if _LEAVING.search(" ".join(segment)):
             continue
         _add(clauses, link, _clause(segment, nouns))
     return Instruction(tuple(_distribute(clauses)), tuple(filter(None, avoid)), pace)
@@ -119,6 +122,14 @@ def _segments(said: list[str], nouns: frozenset[str]) -> list[tuple[str, list[st
         else:
             parts[-1][1].append(word)
     return [(link, part) for link, part in parts if any(w not in words.FILLER for w in part)]
+
+
+def _referent(phrase: str, clauses: list[Clause]) -> str:
+    """What a pronoun stands for: the thing that was named last."""
+    if phrase not in words.PRONOUNS:
+        return phrase
+    named = [role.phrase for clause in clauses for role in clause.roles if role.phrase]
+    return named[-1] if named else ""
 
 
 def _is_verb(word: str, after: list[str], nouns: frozenset[str]) -> bool:
@@ -278,13 +289,13 @@ def _by_relation(draft: _Draft, kinds: frozenset[str], relations: frozenset[str]
         return frozenset({"unscrew"}) if relations & {"off", "out"} else frozenset({"turn"})
     if "along" in relations or (level and kinds & {"slide", "push"} and not relations & {"in", "on"}):
         return kinds & {"slide", "push"} or frozenset({"slide"})
+    if relations & SOURCES and not relations & GOALS and kinds & {"place", "take", "grasp", "slide"}:
+        return frozenset({"take"})
     if kinds & {"press", "push"} and "place" not in kinds:
         moved = relations & (GOALS | SOURCES) or draft.amount is not None and "down" not in draft.particles
         return kinds & {"push", "slide"} if moved and kinds & {"push"} else kinds & {"press"} or kinds
-    if relations & GOALS and kinds & {"place", "take", "grasp", "slide"}:
+    if relations & GOALS and kinds & {"place", "take", "grasp"}:
         return frozenset({"place"})
-    if relations & SOURCES and kinds & {"place", "take", "grasp", "slide"}:
-        return frozenset({"take"})
     if "wipe" in kinds or "pour" in kinds:
         return kinds & {"wipe", "pour"}
     if draft.verb in ("pull", "draw"):
