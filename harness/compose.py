@@ -48,8 +48,15 @@ class Composer:
         if override.package is not None or override.is_hydra_override() or not plain:
             return False
         if key not in self._groups:
-            self._groups[key] = self._loader.get_group_options(key.replace(".", "/")) != []
+            self._groups[key] = self._options(key.replace(".", "/")) != []
         return not self._groups[key]
+
+    def _options(self, group: str) -> list[str]:
+        """Options of a group, also of one that only an added search path holds."""
+        hydra = self._master.hydra
+        return self._loader.get_group_options(
+            group, config_name=hydra.job.config_name, overrides=list(hydra.overrides.hydra)
+        )
 
 
 def split_hydra(config: DictConfig) -> tuple[DictConfig, Mapping[str, str]]:

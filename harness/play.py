@@ -7,7 +7,7 @@ import sys
 import time
 import traceback
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -105,8 +105,8 @@ def play(runtime: CellRuntime, env: Environment, key: EpisodeKey, attempt: int) 
         finally:
             film.keep = recorder.wants_video(status)
     row = blank_row(cell, key, episode.instruction, runtime.code, attempt)
-    trials = [asdict(trial) for trial in episode.trials]
-    usage = asdict(episode.usage)
+    trials = [dict(vars(trial)) for trial in episode.trials]  # `asdict` would copy what is dropped here
+    usage = dict(vars(episode.usage))
     last = episode.trials[-1] if episode.trials else None
     row.update(
         status=status,
@@ -130,7 +130,7 @@ def play(runtime: CellRuntime, env: Environment, key: EpisodeKey, attempt: int) 
             "chat_seconds": round(usage.pop("seconds"), 4),
             "trials": [trial.pop("seconds") for trial in trials],
         },
-        trace=recorder.relative(trace.path),
+        trace=recorder.relative(trace.written),
         video=recorder.relative(film.kept),
     )
     trace("episode_end", status=status, kind=kind, reason=reason)

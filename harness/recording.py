@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -45,8 +46,8 @@ class Recorder:
         return self.video == "all" or (self.video == "failures" and status != "success")
 
     def relative(self, path: Path | None) -> str | None:
-        """A path inside the cell's folder, as a row names it; None for a file that is not there."""
-        return str(path.relative_to(self.folder)) if path is not None and path.exists() else None
+        """A path inside the cell's folder, as a row names it."""
+        return os.path.relpath(path, self.folder) if path is not None else None
 
     @contextmanager
     def filming(self, env: Environment, key: EpisodeKey) -> Iterator[Film]:

@@ -230,8 +230,11 @@ def check_format(description: Path) -> None:
         )
 
 
+_encode = json.JSONEncoder(allow_nan=False, ensure_ascii=False, separators=(",", ":")).encode
+
+
 def _line(row: Row) -> str:
-    return json.dumps(row, allow_nan=False, ensure_ascii=False, separators=(",", ":")) + "\n"
+    return _encode(row) + "\n"
 
 
 def _torn_tail(path: Path) -> bytes:

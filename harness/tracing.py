@@ -11,26 +11,43 @@ from pathlib import Path
 from typing import IO, Any
 
 
+FLUSHED = frozenset({"chat", "code", "error"})
+"""Events that are worth having when the process dies right after them."""
+
+
+IN_THE_ROW = frozenset({"episode", "trial", "trial_end", "episode_end"})
+"""Events that the row tells as well; alone they are not worth a file."""
+
+
 class Trace:
-    """Writes events. The file is created with the first one."""
+    """Writes events. The file is created with the first one that the row does not tell."""
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
+        self.written: Path | None = None
+        """The file, once there is one."""
         self._file: IO[str] | None = None
+        self._frame: list[dict[str, Any]] = []
         self._seen: set[str] = set()
         self._started = time.monotonic()
 
     def __call__(self, event: str, **data: Any) -> None:
         if self.path is None:
             return
-        if self._file is None:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = open(self.path, "w", encoding="utf-8")  # noqa: SIM115 - closed by close()
         if "messages" in data:
             data["messages"] = [self._shortened(message) for message in data["messages"]]
         record = {"event": event, "t": round(time.monotonic() - self._started, 4), **data}
-        self._file.write(json.dumps(record, ensure_ascii=False, default=_plain) + "\n")
-        self._file.flush()
+        if self._file is None:
+            self._frame.append(record)
+            if event in IN_THE_ROW:
+                return
+            self._file = _open(self.path)
+            self.written = self.path
+            self._file.writelines(_encode(waiting) + "\n" for waiting in self._frame)
+        else:
+            self._file.write(_encode(record) + "\n")
+        if event in FLUSHED:
+            self._file.flush()
 
     def close(self) -> None:
         if self._file is not None:
@@ -61,6 +78,17 @@ def read(path: Path) -> Iterator[dict[str, Any]]:
             yield event
 
 
+def _open(path: Path) -> IO[str]:
+    try:
+        return open(path, "w", encoding="utf-8")
+    except FileNotFoundError:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return open(path, "w", encoding="utf-8")
+
+
 def _plain(value: Any) -> Any:
     """NumPy scalars and arrays as numbers and lists, anything else by its text."""
     return value.tolist() if hasattr(value, "tolist") else str(value)
+
+
+_encode = json.JSONEncoder(ensure_ascii=False, default=_plain).encode  # `dumps` builds an encoder a call
