@@ -32,7 +32,9 @@ def make_cell() -> Callable[..., Cell]:
         config: dict[str, Any] = {}
         for key, value in NOOP.items():
             change = changes.get(key)
-            config[key] = {**value, **change} if isinstance(change, dict) else value if change is None else change
+            config[key] = (
+                {**value, **change} if isinstance(change, dict) else value if change is None else change
+            )
         choices = {"method": "noop", "env": "noop", "llm": "rules", "embedder": "lexical", "tracker": "none"}
         return Cell(config, choices, ())
 

@@ -15,7 +15,12 @@ def test_identity_is_what_can_change_a_result(make_cell: MakeCell) -> None:
     base = make_cell().identity
     same = [{"run": {"workers": 7}}, {"name": "other"}, {"record": {"video": "all"}}, {"env": {"scenes": 50}}]
     same += [{"env": {"tasks": ["task0"]}}, {"env": {"instructions": "all"}}]
-    other = [{"seed": 1}, {"env": {"rate": 0.4}}, {"method": {"trials": 2}}, {"sampling": {"temperature": 1.0}}]
+    other = [
+        {"seed": 1},
+        {"env": {"rate": 0.4}},
+        {"method": {"trials": 2}},
+        {"sampling": {"temperature": 1.0}},
+    ]
     assert {make_cell(**change).identity for change in same} == {base}
     assert len({base, *(make_cell(**change).identity for change in other)}) == 1 + len(other)
 

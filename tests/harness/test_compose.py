@@ -80,7 +80,9 @@ def test_every_config_in_the_tree_composes(composer: Composer, file: str) -> Non
         cell.component(part)
 
 
-@pytest.mark.parametrize("file", [f for f in config_files() if f.split("/")[0] in ("method", "env", "llm", "embedder", "tracker")])
+@pytest.mark.parametrize(
+    "file", [f for f in config_files() if f.split("/")[0] in ("method", "env", "llm", "embedder", "tracker")]
+)
 def test_a_yaml_spells_every_key_of_its_dataclass_with_its_default(file: str) -> None:
     """YAML and code cannot drift: a key that is only in the code could not be set on the command line."""
     node = OmegaConf.to_container(OmegaConf.load(CONF / f"{file}.yaml"))

@@ -20,7 +20,15 @@ MakeCell = Callable[..., Cell]
 
 def row(episode: str, **more: Any) -> dict[str, Any]:
     known = {"task": "t", "scene": 0, "status": "success", "failure": None, "error": None, "reason": ""}
-    rest = {"state_hash": "", "code": "c", "models": [], "trial_count": 1, "usage": {}, "timings": {}, "trace": None}
+    rest = {
+        "state_hash": "",
+        "code": "c",
+        "models": [],
+        "trial_count": 1,
+        "usage": {},
+        "timings": {},
+        "trace": None,
+    }
     return {"episode": episode, **known, **rest, **more}
 
 
@@ -55,7 +63,9 @@ def test_the_newest_row_of_an_episode_counts_and_older_ones_are_dropped(cell_sto
     assert (again.folder / store.ROWS).read_text().count("\n") == 2
 
 
-@pytest.mark.parametrize("tail", ['{"episode":"c","val', '{"episode":"c","value":12', '{"episode":"c","value":1}'])
+@pytest.mark.parametrize(
+    "tail", ['{"episode":"c","val', '{"episode":"c","value":12', '{"episode":"c","value":1}']
+)
 def test_a_torn_last_line_is_put_aside(cell_store: CellStore, tail: str) -> None:
     cell_store.append(row("a"))
     path = cell_store.folder / store.ROWS
@@ -105,7 +115,9 @@ def test_a_disk_that_is_really_full(make_cell: MakeCell) -> None:
 
 
 @pytest.mark.parametrize("text", ['{"format": 99}', "{}", "[]", "not json", '{"format": 1'])
-def test_a_folder_of_another_version_is_refused_unchanged(tmp_path: Path, make_cell: MakeCell, text: str) -> None:
+def test_a_folder_of_another_version_is_refused_unchanged(
+    tmp_path: Path, make_cell: MakeCell, text: str
+) -> None:
     cell_store = CellStore(tmp_path, make_cell())
     cell_store.folder.mkdir()
     (cell_store.folder / store.CELL).write_text(text)

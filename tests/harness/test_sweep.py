@@ -48,9 +48,22 @@ def test_serial_parallel_and_resumed_runs_give_the_same_rows(tmp_path: Path, mak
 def test_a_row_says_what_happened(tmp_path: Path, make_cell: MakeCell) -> None:
     result = run_cells([make_cell(env={"rate": 0.0, "scenes": 1, "size": 1}, method={"trials": 3})], tmp_path)
     (row,) = store.load(tmp_path)
-    wanted = {"method": "noop", "env": "noop", "task": "task0", "instruction": "do nothing", "scene": 0, "seed": 0}
+    wanted = {
+        "method": "noop",
+        "env": "noop",
+        "task": "task0",
+        "instruction": "do nothing",
+        "scene": 0,
+        "seed": 0,
+    }
     assert wanted.items() <= row.items()
-    assert (row["status"], row["failure"], row["error"], row["trial_count"], row["steps"]) == ("failure", "goal", None, 3, 3)
+    assert (row["status"], row["failure"], row["error"], row["trial_count"], row["steps"]) == (
+        "failure",
+        "goal",
+        None,
+        3,
+        3,
+    )
     assert [trial["failure"] for trial in row["trials"]] == ["goal"] * 3
     assert row["versions"]["simulator"] == "none"
     assert row["trace"] is None  # nothing happened that the row does not say
@@ -92,8 +105,12 @@ def test_whose_doing_it_was(tmp_path: Path, make_cell: MakeCell, fault: str, sta
     assert others == ["failure", "failure"]
 
 
-@pytest.mark.parametrize(("fault", "how"), [("kill", "SIGKILL"), ("segfault", "SIGSEGV"), ("exit", "exit status 3")])
-def test_a_worker_that_dies_costs_its_episode_only(tmp_path: Path, make_cell: MakeCell, fault: str, how: str) -> None:
+@pytest.mark.parametrize(
+    ("fault", "how"), [("kill", "SIGKILL"), ("segfault", "SIGSEGV"), ("exit", "exit status 3")]
+)
+def test_a_worker_that_dies_costs_its_episode_only(
+    tmp_path: Path, make_cell: MakeCell, fault: str, how: str
+) -> None:
     result = run_cells([make_cell(method={"fault": fault}, env={"scenes": 1}, run=WORKERS)], tmp_path)
     (error,) = result.cells[0].errors
     assert (error.task, error.error) == ("task1", "crash")
@@ -103,13 +120,17 @@ def test_a_worker_that_dies_costs_its_episode_only(tmp_path: Path, make_cell: Ma
     assert not result.complete
 
 
-def test_a_worker_that_dies_once_is_replaced_and_the_episode_played_again(tmp_path: Path, make_cell: MakeCell) -> None:
+def test_a_worker_that_dies_once_is_replaced_and_the_episode_played_again(
+    tmp_path: Path, make_cell: MakeCell
+) -> None:
     once = {"fault": "kill", "fault_once": str(tmp_path / "died")}
     result = run_cells([make_cell(method=once, run=WORKERS)], tmp_path / "out")
     assert result.complete
     calm = run_cells([make_cell(method={**once, "fault": ""}, run=WORKERS)], tmp_path / "calm")
     theirs, ours = calm.cells[0].rows, result.cells[0].rows
-    assert {name: row.status for name, row in ours.items()} == {name: row.status for name, row in theirs.items()}
+    assert {name: row.status for name, row in ours.items()} == {
+        name: row.status for name, row in theirs.items()
+    }
 
 
 def test_the_watchdog_ends_a_hung_episode(tmp_path: Path, make_cell: MakeCell) -> None:
@@ -181,7 +202,9 @@ def test_a_full_disk_ends_the_sweep_and_keeps_what_was_written(
     assert run_cells([make_cell()], tmp_path).played == 10
 
 
-def test_a_failing_tracker_costs_a_warning(tmp_path: Path, make_cell: MakeCell, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_failing_tracker_costs_a_warning(
+    tmp_path: Path, make_cell: MakeCell, capsys: pytest.CaptureFixture[str]
+) -> None:
     tracker = {"_target_": "harness.testing.noop.BrokenTracker"}
     assert run_cells([make_cell(tracker=tracker)], tmp_path).complete
     assert capsys.readouterr().err.count("tracker failed") == 1

@@ -1,0 +1,88 @@
+"""The command line as a user meets it: messages, exit statuses, the table."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness import store
+from harness.cli import explain
+from harness.failures import UsageError
+
+PROJECT = Path(__file__).resolve().parent.parent.parent
+NOOP = ["env=noop", "method=noop", "hydra.searchpath=[pkg://harness.testing.conf]", "run.workers=1"]
+
+
+def run(folder: Path, *arguments: str, noop: bool = True) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "run.py", *arguments, *(NOOP if noop else [])]
+    command += [f"hydra.run.dir={folder}", f"hydra.sweep.dir={folder}"]
+    environment = {**os.environ, "COLUMNS": "200"}
+    return subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, env=environment, timeout=120)
+
+
+def test_a_sweep_prints_its_table_and_continues(tmp_path: Path) -> None:
+    first = run(tmp_path, "-m", "seed=0,1", "env.scenes=2")
+    assert first.returncode == 0, first.stderr
+    assert "2 cells, 12 episodes" in first.stderr
+    again = run(tmp_path, "-m", "seed=0,1", "env.scenes=2")
+    assert (again.returncode, again.stdout) == (0, first.stdout)
+    assert len(store.load(tmp_path)) == 12
+
+
+def test_an_incomplete_sweep_exits_with_1_and_lists_what_failed(tmp_path: Path) -> None:
+    done = run(tmp_path, "-m", "method.fault=raise,''", "env.scenes=1")
+    assert done.returncode == 1
+    assert "1 of 2 cells are not complete" in done.stderr
+    assert "task1-s0-i0: bug: RuntimeError: a bug of ours" in done.stderr
+    assert "method.fault=raise" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["env.scense=3"], "There is no key `env.scense`. Did you mean env.scenes"),
+        (["sed=1"], "There is no key `sed`. Did you mean seed?"),
+        (["method=vokposer"], "There is no method=vokposer. Did you mean voxposer?"),
+        (["env.scenes=0"], "env.scenes is 0; it has to be at least 1."),
+        (["env.scenes=many"], "env.scenes is 'many', which is not of type int."),
+        (["env.tasks=[task9]"], "no task `task9`. Did you mean task"),
+        (["env.tasks=task1"], "write env.tasks=[task1]"),
+        (["seed=x"], "seed"),
+        (["run.workers=x"], "run.workers"),
+        (["record.video=always"], "none, failures or all"),
+        (["name=put the cup's lid on"], "quoted twice"),
+        (["name=拿起红色杯子"], "quoted twice"),
+        (["seed=0,1"], "add --multirun"),
+        (["name=../elsewhere"], "cannot name a folder"),
+    ],
+)
+def test_a_mistake_gets_one_message(tmp_path: Path, arguments: list[str], message: str) -> None:
+    done = run(tmp_path, *NOOP, *arguments, noop=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+    assert done.stderr.count("Error") == 1
+    assert "Traceback" not in done.stderr
+    assert store.load(tmp_path) == []
+
+
+def test_a_mistake_in_one_cell_of_a_sweep_is_told_before_any_runs(tmp_path: Path) -> None:
+    done = run(tmp_path, "-m", "env.tasks=[task0],[task7]")
+    assert done.returncode == 2
+    assert "no task `task7`" in done.stderr
+    assert store.load(tmp_path) == []
+
+
+def test_hydras_own_launcher_works_too_and_one_failing_job_leaves_the_others(tmp_path: Path) -> None:
+    done = run(tmp_path, "-m", "method.fault=raise,''", "env.scenes=1", "hydra/launcher=basic")
+    assert done.returncode == 1
+    statuses = [row["status"] for row in store.load(tmp_path)]
+    assert (len(statuses), statuses.count("error")) == (6, 1)
+
+
+def test_explanations_keep_the_message() -> None:
+    assert explain(UsageError("plain")) == "plain"

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from harness.cells import Cell
+from harness.store import Digest
+from harness.summary import show, summarise, unpaired_scenes
+from harness.sweep import CellResult, SweepResult
+
+MakeCell = Callable[..., Cell]
+
+BASE = Digest(
+    episode="t-s0-i0",
+    task="t",
+    scene=0,
+    status="success",
+    failure=None,
+    error=None,
+    reason="",
+    state_hash="aa",
+    code="c",
+    models=("rules-1",),
+    trials=1,
+    calls=2,
+    tokens=30,
+    cost_usd=0.25,
+    seconds=1.5,
+    trace=None,
+)
+
+
+def result(cell: Cell, *digests: Digest, wanted: int | None = None) -> CellResult:
+    rows = {f"e{i}": replace(digest, episode=f"e{i}") for i, digest in enumerate(digests)}
+    names = [f"e{i}" for i in range(wanted if wanted is not None else len(digests))]
+    return CellResult(cell, Path("out/cell"), names, rows)
+
+
+FAILED = replace(BASE, status="failure", failure="motion", trials=3)
+ERROR = replace(BASE, status="error", error="provider", reason="429 too many", models=(), calls=0, tokens=0)
+
+
+def test_errors_are_shown_beside_the_rate_and_never_counted_in_it(make_cell: MakeCell) -> None:
+    """cases.md RES-01: 10 ok, 5 failures, 4 errors of ours are 10 of 15."""
+    cell = result(make_cell(), *[BASE] * 10, *[FAILED] * 5, *[ERROR] * 4, wanted=20)
+    (line,) = summarise([cell])
+    assert (line.successes, line.episodes, line.errors, line.unplayed) == (10, 15, 4, 1)
+    assert line.rate == pytest.approx(2 / 3)
+    assert line.interval == pytest.approx((0.384, 0.882), abs=1e-3)
+    assert line.failures == {"motion": 5}
+    assert (line.calls, line.tokens, line.cost_usd, line.trials) == (30, 450, 3.75, pytest.approx(25 / 15))
+    assert not cell.complete
+
+
+def test_seeds_are_pooled_and_variants_are_not(make_cell: MakeCell) -> None:
+    plain = [result(make_cell(seed=seed), BASE) for seed in (0, 1)]
+    varied = make_cell(env={"rate": 0.9})
+    lines = summarise(
+        [*plain, result(Cell(varied.config, varied.choices, ("env.rate=0.9", "seed=0")), FAILED)]
+    )
+    assert [(line.method, line.seeds, line.episodes) for line in lines] == [
+        ("noop", 2, 2),
+        ("noop (env.rate=0.9)", 1, 1),
+    ]
+
+
+def test_an_unknown_price_makes_the_cost_unknown(make_cell: MakeCell) -> None:
+    (line,) = summarise([result(make_cell(), BASE, replace(BASE, cost_usd=None))])
+    assert line.cost_usd is None
+
+
+def test_nothing_but_errors_has_no_rate(make_cell: MakeCell, capsys: pytest.CaptureFixture[str]) -> None:
+    cell = result(make_cell(), ERROR)
+    (line,) = summarise([cell])
+    assert line.rate is None
+    show(SweepResult(Path("out"), [cell]))
+    printed = capsys.readouterr()
+    assert "0.0 %" not in printed.out
+    assert "1 of 1 cells are not complete" in printed.err
+    assert "e0: provider: 429 too many" in printed.err
+
+
+def test_the_table_shows_the_numbers(make_cell: MakeCell, capsys: pytest.CaptureFixture[str]) -> None:
+    show(SweepResult(Path("out"), [result(make_cell(), BASE, FAILED, FAILED)]))
+    row = capsys.readouterr().out.splitlines()[1].split()
+    assert row == "noop noop rules-1 1 3 33.3 % 1 to 91 0 2.33 6 90 $0.75 1.50 motion 2".split()
+
+
+def test_scenes_that_were_not_the_same_for_all_are_named(make_cell: MakeCell) -> None:
+    same = [result(make_cell(seed=seed), BASE) for seed in (0, 1)]
+    assert unpaired_scenes(same) == []
+    other = result(make_cell(seed=2), replace(BASE, state_hash="bb"))
+    assert unpaired_scenes([*same, other]) == ["t scene 0"]
