@@ -13,8 +13,8 @@ from hydra.types import RunMode
 from omegaconf import OmegaConf
 
 import conf
-from harness.compose import Composer, split_hydra, to_plain
 from harness.components import locate
+from harness.compose import Composer, split_hydra, to_plain
 
 TESTING = "hydra.searchpath=[pkg://harness.testing.conf]"
 CONF = Path(conf.__file__).parent

@@ -86,7 +86,26 @@ def test_nothing_but_errors_has_no_rate(make_cell: MakeCell, capsys: pytest.Capt
 def test_the_table_shows_the_numbers(make_cell: MakeCell, capsys: pytest.CaptureFixture[str]) -> None:
     show(SweepResult(Path("out"), [result(make_cell(), BASE, FAILED, FAILED)]))
     row = capsys.readouterr().out.splitlines()[1].split()
-    assert row == "noop noop rules-1 1 3 33.3 % 1 to 91 0 2.33 6 90 $0.75 1.50 motion 2".split()
+    assert row == [
+        "noop",
+        "noop",
+        "rules-1",
+        "1",
+        "3",
+        "33.3",
+        "%",
+        "1",
+        "to",
+        "91",
+        "0",
+        "2.33",
+        "6",
+        "90",
+        "$0.75",
+        "1.50",
+        "motion",
+        "2",
+    ]
 
 
 def test_scenes_that_were_not_the_same_for_all_are_named(make_cell: MakeCell) -> None:
