@@ -37,7 +37,9 @@ _BLOCKED = 0.03
 _BLOCKED_STEPS = 3
 _JOINT_SPEED = np.array([2.0, 2.0, 2.0, 2.0, 2.4, 2.4, 2.4])
 _PATH_SPEED = 1.5
-_JUMP = 0.5
+_JUMP = 0.3
+_LONGEST_SHIFT = 100
+_SHIFT_STEP = 0.06
 _FINGER_SPEED = 0.12
 _RETREATS = ((0.12, 0.0), (0.0, 0.15))
 _HALF_TURN = np.array([0.0, 0.0, 0.0, 1.0])
@@ -93,11 +95,12 @@ class Controller:
         choices = [(own, self._flipped)]
         if self.opening > 0.5:
             choices.append((multiply(own, _HALF_TURN), not self._flipped))
-        for wanted, flipped in choices:
-            path = self._line(position, wanted, factor)
-            if path is not None:
-                self._flipped = flipped
-                return self._run(path, position)
+        for plan in (self._line, self._line_in_another_posture):
+            for wanted, flipped in choices:
+                path = plan(position, wanted, factor)
+                if path is not None:
+                    self._flipped = flipped
+                    return self._run(path, position)
         return self._detour(position, choices, factor)
 
     def set_gripper(self, opening: float) -> Motion:
@@ -145,33 +148,65 @@ class Controller:
 
     # Planning
 
-    def _line(self, position: Floats, quaternion: Floats, factor: float) -> Floats | None:
-        """Joint angles (n, 7), one row a control step, along the straight line; None where the arm cannot follow."""
-        start, turned = self._kinematics.pose(self._joints)
+    def _line(
+        self, position: Floats, quaternion: Floats, factor: float, joints: Floats | None = None
+    ) -> Floats | None:
+        """Joint angles (n, 7), one row a control step, along the straight line from where `joints` (else the last
+        command) hold the tool; None where the arm cannot follow."""
+        rows = [self._joints if joints is None else joints]
+        start, turned = self._kinematics.pose(rows[0])
         distance = float(np.linalg.norm(position - start))
         seconds = max(distance / SPEED, angle_between(turned, quaternion) / TURN_SPEED) / factor
         smooth = distance > _SHORT or seconds > 0.3
         count = max(1, math.ceil((1.4 if smooth else 1.0) * seconds / _PERIOD))
-        rows = [self._joints]
         for step in range(1, count + 1):
             part = step / count
             if smooth:
                 part = part * part * (3 - 2 * part)
             solution = self._kinematics.reach(
-                start + part * (position - start), interpolate(turned, quaternion, part), rows[-1]
+                start + part * (position - start),
+                interpolate(turned, quaternion, part),
+                rows[-1],
+                iterations=12 if step < count else 40,
             )
             if not solution.usable:
-                if step < count:
-                    return None
-                solution = self._kinematics.reach(position, quaternion, rows[-1], iterations=40)
-                if not solution.usable:
-                    return None
+                return None
             rows.append(solution.joints)
         path = np.array(rows)
         steps = np.abs(np.diff(path, axis=0))
         if steps.max() > _JUMP:
             return None
         return _stretched(path, float((steps / (_JOINT_SPEED * _PERIOD)).max()))[1:]
+
+    def _line_in_another_posture(self, position: Floats, quaternion: Floats, factor: float) -> Floats | None:
+        """As `_line`, after shifting the elbow with the tool held still: postures that reach the end are followed
+        back along the line, until one is found that the arm can shift to."""
+        start, turned = self._kinematics.pose(self._joints)
+        for goal in self._kinematics.goals(position, quaternion, self._joints):
+            back = self._line(start, turned, factor, goal)
+            if back is None:
+                continue
+            shift = self._shift(start, turned, back[-1])
+            if shift is not None:
+                return np.concatenate([shift, back[-2::-1], goal[None]])
+        return None
+
+    def _shift(self, position: Floats, quaternion: Floats, goal: Floats) -> Floats | None:
+        """Joint angles (n, 7) from the last command to `goal` that keep the tool at the pose; None if that fails."""
+        rows = [self._joints]
+        for _ in range(_LONGEST_SHIFT):
+            left = goal - rows[-1]
+            size = float(np.abs(left).max())
+            if size < 0.03:
+                return np.array([*rows[1:], goal])
+            guess = rows[-1] + left * min(1.0, _SHIFT_STEP / size)
+            solution = self._kinematics.solve(position, quaternion, guess, iterations=6, comfort=0.0)
+            if solution.position_error > 0.002 or solution.angle_error > 0.05:
+                return None
+            if np.abs(goal - solution.joints).max() > size - 0.2 * min(size, _SHIFT_STEP):
+                return None
+            rows.append(solution.joints)
+        return None
 
     def _joint_path(self, goal: Floats, start: Floats | None = None, factor: float = 1.0) -> Floats:
         """Joint angles (n, 7) that lead straight through joint space."""
@@ -184,6 +219,8 @@ class Controller:
 
     def _detour(self, position: Floats, choices: Sequence[tuple[Floats, bool]], factor: float) -> Motion:
         """Reach the pose with another posture of the arm, directly or by way of home, if nothing is in the way."""
+        if self._world.grasping_fixture():
+            return self._refused(position, "the arm cannot follow that line with what it holds")
         goals = [
             (goal, flipped)
             for wanted, flipped in choices

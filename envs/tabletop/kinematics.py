@@ -26,7 +26,7 @@ _MARGIN = 0.02
 """Radians that solutions keep from the joint limits."""
 _STARTS = 16
 _ROLLS = (-2.4, -0.8, 0.8, 2.4)
-RELAXED_ANGLE = 0.12
+RELAXED_ANGLE = 0.2
 """Radians by which an orientation may be missed where the joint limits leave no exact solution."""
 _SHOULDER = np.add(robot.BASE_POSITION, (0.0, 0.0, 0.333))
 _REACH = 0.96
@@ -115,7 +115,12 @@ class Kinematics:
             solution = self.reach(position, quaternion, start, iterations=40)
             if solution.usable and all(np.abs(solution.joints - other).max() > 0.2 for other in found):
                 found.append(solution.joints)
-        return sorted(found, key=lambda joints: posture_change(near, joints))
+        return sorted(found, key=lambda joints: posture_change(near, joints) + self._tightness(joints))
+
+    def _tightness(self, joints: Floats) -> float:
+        """How close the joints are to their limits; a posture at a limit leads nowhere."""
+        room = np.minimum(joints - self.lower, self.upper - joints)
+        return float(4.0 * np.clip(0.25 - room, 0.0, None).sum())
 
     def _forward(self, joints: Floats) -> None:
         self._data.qpos[:7] = joints

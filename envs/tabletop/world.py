@@ -211,12 +211,11 @@ class World:
 
     def grasping(self) -> bool:
         """Whether the fingers hold anything: both touch one and the same body that is not the robot."""
-        pairs = self.data.contact.geom
-        touched = []
-        for pads in self._pads:
-            inside = np.isin(pairs, pads)
-            touched.append(set(self.model.geom_bodyid[pairs[:, ::-1][inside]].tolist()))
-        return bool(touched[0] & touched[1])
+        return bool(self._held())
+
+    def grasping_fixture(self) -> bool:
+        """Whether what the fingers hold hangs on the scene, as a drawer's handle does."""
+        return any(not self._is_free(body) for body in self._held())
 
     @property
     def tool_position(self) -> Floats:
@@ -231,6 +230,19 @@ class World:
         return quaternion
 
     # Inside
+
+    def _held(self) -> set[int]:
+        pairs = self.data.contact.geom
+        touched = []
+        for pads in self._pads:
+            inside = np.isin(pairs, pads)
+            touched.append(set(self.model.geom_bodyid[pairs[:, ::-1][inside]].tolist()))
+        return touched[0] & touched[1]
+
+    def _is_free(self, body: int) -> bool:
+        root = self.model.body_rootid[body]
+        joint = self.model.body_jntadr[root]
+        return bool(joint >= 0 and self.model.jnt_type[joint] == mujoco.mjtJoint.mjJNT_FREE)
 
     def _contact(self, first: frozenset[int], second: frozenset[int]) -> bool:
         return any(
