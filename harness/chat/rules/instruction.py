@@ -8,12 +8,14 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 from harness.chat.rules import words
-from harness.chat.rules.words import RELATIONS, tokens
+from harness.chat.rules.words import RELATIONS, tokens, word_set
 
 OBJECT = "object"
 """Relation of the direct object."""
-GOALS = frozenset("in on to above below left right front behind beside between".split())
-SOURCES = frozenset("out off from of".split())
+_TAKE_OR_OPEN = frozenset({"take", "open"})
+"""What "pull it" and "slide it out" leave open."""
+GOALS = word_set("in on to above below left right front behind beside between")
+SOURCES = word_set("out off from of")
 
 _IDIOMS = {
     "get rid of": "discard",
@@ -27,17 +29,26 @@ _IDIOMS = {
     "in order to": "to",
     "so as to": "to",
 }
-_LEAD_IN = frozenset(
+_LEAD_IN = word_set(
     "please can could would will you i i'd we want need needs like to your task job is goal robot should must try "
-    "make sure ahead let us let's have kindly now just simply first next finally also again carefully the".split()
+    "make sure ahead let us let's have kindly now just simply first next finally also again carefully the"
 )
 _AVOIDING = re.compile(
     r"^(?:while |and |but |by )*(?:(?:don't|without) (?:touch\w*|hit\w*|bump\w*|disturb\w*|go\w* near|com\w* near)(?: into)?"
     r"|(?:avoid|dodg)\w*(?: touching| hitting)?"
+    r"|keep\w* (?:\w+ ){1,4}?(?:off|away from|clear of)(?: of)?"
     r"|(?:keep|stay|remain)\w*(?: at least)?(?: [\d.]+ ?\w+)? (?:away|far|clear|[\d.]+ ?\w+) (?:away )?(?:from|of))\s+"
 )
 _LEAVING = re.compile(r"^leav\w* .*\b(?:alone|untouched|in place|where .*)$")
-_CUT = frozenset("until because since".split())
+_STOPS = frozenset(";.:!")
+_CUT = word_set("until because since")
+
+
+_MODAL = re.compile(
+    r"(?P<x>.+?) (?:should|must|has to|have to|needs to|need to|ought to|is to|are to) (?P<no>not |no longer )?"
+    r"(?:be |get |go |end up |stay )(?P<state>.+?)(?: [.!])?"
+)
+_STILL = word_set("any anymore longer now again")
 
 
 @dataclass(frozen=True)
@@ -57,6 +68,8 @@ class Clause:
     direction: str = ""
     amount: float | None = None
     unit: str = ""
+    refers: bool = False
+    """Whether the direct object is missing, a pronoun or a "that ...", so stands for something named before."""
 
     def phrase(self, relation: str) -> str:
         return next((role.phrase for role in self.roles if role.relation == relation), "")
@@ -79,6 +92,7 @@ def parse(text: str, names: Collection[str] = ()) -> Instruction:
     plain = " ".join(tokens(text))
     for idiom, meaning in _IDIOMS.items():
         plain = re.sub(rf"\b{idiom}\b", meaning, plain)
+    plain = _active(plain)
     nouns = frozenset(word for name in names for word in tokens(name))
     clauses: list[Clause] = []
     avoid: list[str] = []
@@ -88,12 +102,39 @@ def parse(text: str, names: Collection[str] = ()) -> Instruction:
         kept_off = _AVOIDING.match(" ".join(segment))
         if kept_off:
             rest = " ".join(segment)[kept_off.end() :]
-            avoid += [_referent(_noun_phrase(part.split()), clauses) for part in re.split(r" and | or |,", rest)]
+            avoid += [
+                _referent(_noun_phrase(part.split()), clauses) for part in re.split(r" and | or |,", rest)
+            ]
             continue
         if _LEAVING.search(" ".join(segment)):
             continue
         _add(clauses, link, _clause(segment, nouns))
     return Instruction(tuple(_distribute(clauses)), tuple(filter(None, avoid)), pace)
+
+
+def _active(plain: str) -> str:
+    """Turn "the tap has to be shut off" and "the tap should not be on" into commands, and "give the key a push"
+    into "push the key"."""
+    given = re.fullmatch(
+        r"(?P<lead>.*?)\bgive (?P<x>.+?) a (?:\w+ )?(?P<verb>\w+)(?P<rest>(?: [.!])?)", plain
+    )
+    if given and words.verb(given["verb"]):
+        return f"{given['lead']}{given['verb']} {given['x']}{given['rest']}"
+    found = _MODAL.fullmatch(plain)
+    if found is None or set(found["x"].split()) & {"you", "i", "we", "robot", "and", ","}:
+        return plain
+    thing, state = found["x"], found["state"].split()
+    if state[0] in ("on", "off") and len(state) <= 3 and (len(state) == 1 or state[1] in _STILL):
+        on = (state[0] == "on") != bool(found["no"])
+        return f"turn {'on' if on else 'off'} {thing}"
+    if state[0] in ("open", "closed", "shut"):
+        opened = (state[0] == "open") != bool(found["no"])
+        return f"{'open' if opened else 'close'} {thing}"
+    if words.verb(state[0]) and not found["no"]:
+        return f"{words.verb(state[0])} {thing} {' '.join(state[1:])}"
+    if state[0] in ("out", "off", "away"):
+        return f"take {thing} {' '.join(state)}"
+    return plain if found["no"] else f"put {thing} {' '.join(state)}"
 
 
 def _segments(said: list[str], nouns: frozenset[str]) -> list[tuple[str, list[str]]]:
@@ -103,9 +144,17 @@ def _segments(said: list[str], nouns: frozenset[str]) -> list[tuple[str, list[st
     for i, word in enumerate(said):
         rest = [w for w in said[i + 1 : i + 4] if w not in words.FILLER and w not in ("and", "then", ",")]
         nearest = rest[0] if rest else ""
-        starts = _is_verb(nearest, rest[1:], nouns) or nearest in ("don't", "without", "while", "keeping", "stay")
-        if word in (",", ";", ".", "and", "then", "but", "while", "without", "!"):
-            if word in (";", ".", "while", "without", "!", "then") or starts:
+        starts = _is_verb(nearest, rest[1:], nouns) or nearest in (
+            "don't",
+            "without",
+            "while",
+            "keep",
+            "keeping",
+            "stay",
+            "staying",
+        )
+        if word in (",", "and", "then", "but", "while", "without", *_STOPS):
+            if word in ("while", "without", "then", *_STOPS) or starts:
                 parts.append(("then", [word] if word in ("while", "without") else []))
                 skipping = False
             elif not skipping and word == "and":
@@ -155,12 +204,15 @@ class _Draft:
     direction: str = ""
     amount: float | None = None
     unit: str = ""
+    refers: bool = True
 
 
 def _clause(segment: list[str], nouns: frozenset[str]) -> Clause:
     start = 0
     while start < len(segment) - 1 and (
-        segment[start] in _LEAD_IN or segment[start] in words.FILLER or segment[start] in words.SLOWLY | words.QUICKLY
+        segment[start] in _LEAD_IN
+        or segment[start] in words.FILLER
+        or segment[start] in words.SLOWLY | words.QUICKLY
     ):
         start += 1
     said = segment[start:]
@@ -174,11 +226,14 @@ def _clause(segment: list[str], nouns: frozenset[str]) -> Clause:
 
 def _complements(draft: _Draft, said: list[str]) -> None:
     """Read what follows the verb, left to right, into roles, particles, direction and amount."""
-    relation, phrase, i = OBJECT, [], 0
+    relation, i = OBJECT, 0
+    phrase: list[str] = []
 
     def close() -> None:
         text = _noun_phrase(phrase)
-        if text or relation not in (OBJECT, "by"):
+        if relation == OBJECT:
+            draft.refers = not text or text in words.PRONOUNS or phrase[0] in words.DEMONSTRATIVES
+        if text:
             draft.roles.append(Role(relation, text))
 
     while i < len(said):
@@ -186,30 +241,33 @@ def _complements(draft: _Draft, said: list[str]) -> None:
         amount = _amount_at(said, i)
         turn = _direction_at(said, i)
         if turn and not (taken and taken > turn[0]):
-            draft.direction = turn[1] if not draft.direction or turn[1] not in ("up", "down") else draft.direction
+            draft.direction = (
+                turn[1] if not draft.direction or turn[1] not in ("up", "down") else draft.direction
+            )
             draft.particles.add(turn[1])
             i += turn[0]
         elif amount:
             draft.amount, draft.unit = amount[1], amount[2]
             i += amount[0]
-        elif said[i] in ("open", "shut", "closed", "away") and (not phrase or i + 1 == len(said)):
-            draft.particles.add(said[i])
-            i += 1
-        elif taken and not phrase and relation == OBJECT and said[i] in ("off", "on", "out") and taken == 1:
-            draft.particles.add(said[i])
-            i += 1
-        elif taken and i + taken == len(said) and said[i] in ("off", "on", "out"):
+        elif _is_particle(said, i, first=not phrase and relation == OBJECT):
             draft.particles.add(said[i])
             i += 1
         elif taken:
-            if phrase or relation != OBJECT:
-                close()
+            close()
             relation, phrase = meaning, []
             i += taken
         else:
             phrase.append(said[i])
             i += 1
     close()
+
+
+def _is_particle(said: list[str], i: int, first: bool) -> bool:
+    """Whether a word belongs to the verb ("take off the coat", "push it shut") and does not start a phrase."""
+    last = i + 1 == len(said)
+    if said[i] in ("open", "shut", "closed", "away"):
+        return first or last
+    return said[i] in ("off", "on", "out") and _relation_at(said, i)[0] == 1 and (first or last)
 
 
 def _relation_at(said: list[str], i: int) -> tuple[int, str]:
@@ -252,7 +310,9 @@ def _direction_at(said: list[str], i: int) -> tuple[int, str] | None:
 
 
 def _noun_phrase(said: list[str]) -> str:
-    kept = [w for w in said if w not in words.DETERMINERS and w not in words.FILLER and w not in (",", '"', "'")]
+    kept = [
+        w for w in said if w not in words.DETERMINERS and w not in words.FILLER and w not in (",", '"', "'")
+    ]
     kept = [w for w in kept if w not in words.SLOWLY | words.QUICKLY]
     return " ".join(kept)
 
@@ -275,10 +335,13 @@ def _finish(draft: _Draft) -> Clause:
     elif particles & {"shut", "closed"}:
         kinds = frozenset({"close"})
     else:
-        for particle in particles & {"off", "out"}:
-            roles = [*roles, Role(particle, "")]
-        kinds = _by_relation(draft, kinds, frozenset(role.relation for role in roles) - {OBJECT})
-    return Clause(draft.verb, kinds, tuple(roles), draft.direction, draft.amount, draft.unit)
+        bare = sorted(particles & {"off", "out"})
+        relations = frozenset(role.relation for role in roles) - {OBJECT} | frozenset(bare)
+        kinds = _by_relation(draft, kinds, relations)
+        if kinds != _TAKE_OR_OPEN:
+            roles = [*roles, *(Role(particle, "") for particle in bare)]
+    refers = draft.refers and roles[:1] == draft.roles[:1]
+    return Clause(draft.verb, kinds, tuple(roles), draft.direction, draft.amount, draft.unit, refers)
 
 
 def _by_relation(draft: _Draft, kinds: frozenset[str], relations: frozenset[str]) -> frozenset[str]:
@@ -289,17 +352,23 @@ def _by_relation(draft: _Draft, kinds: frozenset[str], relations: frozenset[str]
         return frozenset({"unscrew"}) if relations & {"off", "out"} else frozenset({"turn"})
     if "along" in relations or (level and kinds & {"slide", "push"} and not relations & {"in", "on"}):
         return kinds & {"slide", "push"} or frozenset({"slide"})
+    if (
+        draft.verb in ("slide", "pull", "draw")
+        and "out" in draft.particles
+        and not relations & {"of", "from"}
+    ):
+        return _TAKE_OR_OPEN
     if relations & SOURCES and not relations & GOALS and kinds & {"place", "take", "grasp", "slide"}:
         return frozenset({"take"})
     if kinds & {"press", "push"} and "place" not in kinds:
-        moved = relations & (GOALS | SOURCES) or draft.amount is not None and "down" not in draft.particles
+        moved = relations & (GOALS | SOURCES) or (draft.amount is not None and "down" not in draft.particles)
         return kinds & {"push", "slide"} if moved and kinds & {"push"} else kinds & {"press"} or kinds
     if relations & GOALS and kinds & {"place", "take", "grasp"}:
         return frozenset({"place"})
     if "wipe" in kinds or "pour" in kinds:
         return kinds & {"wipe", "pour"}
     if draft.verb in ("pull", "draw"):
-        return frozenset({"take", "open"})
+        return _TAKE_OR_OPEN
     if "take" in kinds:
         return kinds & {"take", "grasp"}
     if "reach" in kinds:
@@ -318,12 +387,14 @@ def _add(clauses: list[Clause], link: str, clause: Clause) -> None:
         return
     if link == "to":
         return
-    said = clause.phrase(OBJECT)
-    refers = not said or said in words.PRONOUNS
+    if not before.kinds and before.verb not in words.KINDS_OF and clause.kinds:
+        # "I need something out of the box, so open it": the first part only says what is talked about
+        named = [role.phrase for role in before.roles]
+        clauses[-1] = _with_object(clause, named[-1]) if clause.refers and named else clause
+        return
+    refers = clause.refers
     if refers:
-        inherited = before.phrase(OBJECT)
-        others = tuple(role for role in clause.roles if role.relation != OBJECT)
-        clause = replace(clause, roles=(Role(OBJECT, inherited), *others))
+        clause = _with_object(clause, before.phrase(OBJECT))
     if link == "by":
         clauses[-1] = clause
     elif refers and before.kinds & {"turn", "unscrew"} and clause.kinds & {"take", "open", "grasp"}:
@@ -331,11 +402,18 @@ def _add(clauses: list[Clause], link: str, clause: Clause) -> None:
         clauses[-1] = replace(before, kinds=frozenset({"unscrew"}), roles=(*before.roles, *kept))
     elif refers and clause.verb in ("release", "let", "return"):
         return
-    elif before.kinds <= {"reach"} or (refers and before.kinds & {"take", "grasp"} and not before.relations & GOALS):
+    elif before.kinds <= {"reach"} or (
+        refers and before.kinds & {"take", "grasp"} and not before.relations & GOALS
+    ):
         kept = tuple(role for role in before.roles if role.relation in SOURCES and role.phrase)
         clauses[-1] = replace(clause, roles=(*clause.roles, *kept))
     else:
         clauses.append(clause)
+
+
+def _with_object(clause: Clause, phrase: str) -> Clause:
+    others = tuple(role for role in clause.roles if role.relation != OBJECT)
+    return replace(clause, roles=(Role(OBJECT, phrase), *others) if phrase else others, refers=False)
 
 
 def _distribute(clauses: list[Clause]) -> list[Clause]:

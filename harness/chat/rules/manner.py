@@ -19,7 +19,10 @@ _SPEED = re.compile(
     rf"|(?P<word>half|quarter|double|twice){_USUAL} speed|speed (?:of )?(?P<plain>\d*\.?\d+)x?)"
 )
 _SPEED_WORDS = {"half": 0.5, "quarter": 0.25, "double": 2.0, "twice": 2.0}
-_ADVERBS = ((re.compile(r",? ?\b(?:very )?(?:slowly|carefully|gently)\b"), 0.5), (re.compile(r",? ?\b(?:quickly|fast)\b"), 2.0))
+_ADVERBS = (
+    (re.compile(r",? ?\b(?:very )?(?:slowly|carefully|gently)\b"), 0.5),
+    (re.compile(r",? ?\b(?:quickly|fast)\b"), 2.0),
+)
 _HAND = re.compile(
     rf",? ?(?:with|while keeping|keeping) {GRIPPER} "
     r"(?:(?P<state>opened|open|closed|close)|(?:facing|pointing|pointed) (?P<facing>[^,]+))"

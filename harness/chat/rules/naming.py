@@ -8,17 +8,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from harness.chat.rules.words import DETERMINERS, singular, tokens
+from harness.chat.rules.words import DETERMINERS, singular, tokens, word_set
 
 _SAME = (
-    frozenset("bottom lower lowest lowermost under".split()),
-    frozenset("top upper highest uppermost topmost".split()),
-    frozenset("middle center centre central second".split()),
-    frozenset("left leftmost lefthand".split()),
-    frozenset("right rightmost righthand".split()),
-    frozenset("big large bigger larger".split()),
-    frozenset("small little smaller tiny".split()),
-    frozenset("gray grey".split()),
+    word_set("bottom lower lowest lowermost under"),
+    word_set("top upper highest uppermost topmost"),
+    word_set("middle center centre central second"),
+    word_set("left leftmost lefthand"),
+    word_set("right rightmost righthand"),
+    word_set("big large bigger larger"),
+    word_set("small little smaller tiny"),
+    word_set("gray grey"),
 )
 _FUZZY = 0.8
 
@@ -57,13 +57,13 @@ def match(phrase: str, name: str) -> Match | None:
     if not said or not named:
         return None
     if said == named:
-        return Match(name, 3.0, "same")
+        return Match(name, 4.0, "same")
     said_hit = sum(any(alike(word, other) for other in named) for word in said)
     named_hit = sum(any(alike(word, other) for other in said) for word in named)
     if not said_hit:
         return None
     exact = len(set(said) & set(named))
-    score = said_hit / len(said) + named_hit / len(named) + 0.1 * exact
+    score = 2 * said_hit / len(said) + named_hit / len(named) + 0.1 * exact
     heads = alike(said[-1], named[-1])
     if heads:
         score += 0.5

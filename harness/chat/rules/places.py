@@ -10,7 +10,9 @@ from harness.chat.rules.words import CENTIMETRES, DIRECTIONS, number
 EFFECTOR = r"(?:robot'?s? )?(?:gripper fingers|gripper|end[- ]effector|ee|hand|robot arm|robot|arm|wrist|fingers|tool)"
 """How sentences call the end effector, as a regular expression."""
 GRIPPER = rf"(?:the |its )?{EFFECTOR}"
-NUMBER = r"(?P<n>\d+(?:\.\d+)?|half|one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty)"
+NUMBER = (
+    r"(?P<n>\d+(?:\.\d+)?|half|one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty)"
+)
 _UNIT = rf"(?P<unit>{'|'.join(sorted((u for u in CENTIMETRES if u != 'in'), key=len, reverse=True))})"
 AMOUNT = rf"(?:about |around |roughly |at least |another |a further )?{NUMBER} ?{_UNIT}\b"
 """A length; its groups are `n` and `unit`."""

@@ -57,7 +57,7 @@ def read(messages: Sequence[Message]) -> Request:
     if named is None:
         raise ProviderError(
             "The model `rules` only completes robot programs, and the system message names none (expected "
-            "\"You complete the program `NAME` for a robot arm.\"). Use a language model (llm=...) for this method."
+            '"You complete the program `NAME` for a robot arm."). Use a language model (llm=...) for this method.'
         )
     asked: _Entry | None = None
     examples: list[Example] = []
@@ -70,7 +70,10 @@ def read(messages: Sequence[Message]) -> Request:
             lead = message.text[max(end, fence.start() - _LEAD) : fence.start()]
             end = fence.end()
             entries = _entries(fence.group(1))
-            is_failed, is_list = bool(_FAILED.search(lead)), "example" in lead.lower()[:12] or len(entries) > 2
+            is_failed, is_list = (
+                bool(_FAILED.search(lead)),
+                "example" in lead.lower()[:12] or len(entries) > 2,
+            )
             for entry in entries:
                 if not entry.code:
                     asked = entry
@@ -92,7 +95,8 @@ def _entries(block: str) -> list[_Entry]:
     """The examples of a block; the code of the last is empty where the block ends in a query."""
     entries: list[_Entry] = []
     objects: tuple[str, ...] | None = None
-    query, code, open_entry = "", [], False
+    query, open_entry = "", False
+    code: list[str] = []
 
     def finish() -> None:
         if open_entry and (query or code):

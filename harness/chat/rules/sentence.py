@@ -4,18 +4,20 @@ step becomes is `composer`'s to say."""
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from harness.chat.rules.manner import Manner, take_manner
 from harness.chat.rules.places import GRIPPER, NUMBER, RELATION, Place, noun, place, take_amount, take_way
-from harness.chat.rules.words import DIRECTIONS, number
+from harness.chat.rules.words import DIRECTIONS, number, word_set
 
 _HOME = re.compile(
     r"(?:go |move |come |return |get |reset )?(?:back )?(?:to )?(?:the |its |your |a )?(?:robot'?s? )?"
     r"(?:default|home|initial|start|starting|neutral|rest|resting|ready)(?: pose| position| configuration)?"
     r"|reset|back|return"
 )
-_OPEN = re.compile(rf"open(?: up)? {GRIPPER}|release(?: .+)?|let go(?: of .+)?|drop(?: (?!.* (?:in|into|on|onto) ).+)?")
+_OPEN = re.compile(
+    rf"open(?: up)? {GRIPPER}|release(?: .+)?|let go(?: of .+)?|drop(?: (?!.* (?:in|into|on|onto) ).+)?"
+)
 _CLOSE = re.compile(rf"close {GRIPPER}(?: (?:around|on) (?P<x>.+))?")
 _GRASP = re.compile(
     r"(?:grasp|grab|grip|pick up|pick|hold(?: on to| onto)?|take hold of|pinch|seize|clutch|take) (?P<x>.+)"
@@ -57,9 +59,11 @@ _USUAL_WAY = {
 }
 _LEAVE = re.compile(r"(?:away |off |back )?from (?P<x>.+)|(?:away|off) (?P<y>.+)")
 _APPROACH = re.compile(r"(?:towards?|into) (?P<x>.+)")
-_PLACE_START = re.compile(rf"(?:to|towards?|into|in|at|between|by)\b|\d|(?:{RELATION})\b|the (?:center|centre|top|middle|left|right|front|back)\b")
+_PLACE_START = re.compile(
+    rf"(?:to|towards?|into|in|at|between|by)\b|\d|(?:{RELATION})\b|the (?:center|centre|top|middle|left|right|front|back)\b"
+)
 _CARRY = re.compile(r"(?P<x>.+?) (?P<place>(?:to|towards?|into|onto|in|on) .+)")
-_MOVING = frozenset("move go descend lower lift raise".split())
+_MOVING = word_set("move go descend lower lift raise")
 
 
 @dataclass(frozen=True)
@@ -80,7 +84,7 @@ class Sentence:
     """Steps in order, and the manner that holds for all of them."""
 
     steps: tuple[Step, ...]
-    manner: Manner = Manner()
+    manner: Manner = field(default_factory=Manner)
 
     @property
     def things(self) -> tuple[str, ...]:
@@ -145,7 +149,9 @@ def _turn(text: str) -> Step | None:
     if found := _FACE.fullmatch(text):
         return Step("face", DIRECTIONS.get(found["x"], noun(found["x"])))
     if found := _TILT.fullmatch(text):
-        way = {"front": "forward", "back": "backward"}.get(found["way"], DIRECTIONS.get(found["way"], "forward"))
+        way = {"front": "forward", "back": "backward"}.get(
+            found["way"], DIRECTIONS.get(found["way"], "forward")
+        )
         return Step("tilt", way=way, amount=number(found["n"]) if found["n"] else None)
     if found := re.fullmatch(rf"{_TURN} (?P<x>.+)", text):
         rest, degrees = found["x"], None

@@ -5,6 +5,11 @@ from __future__ import annotations
 
 import re
 
+
+def word_set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 ACTIONS: dict[str, str] = {
     "press": "press push hit tap click poke depress punch bump strike ring trigger thump jab",
     "place": (
@@ -37,19 +42,19 @@ for _kind, _verbs in ACTIONS.items():
     for _verb in _verbs.split():
         KINDS_OF[_verb] = KINDS_OF.get(_verb, frozenset()) | {_kind}
 
-SWITCHING = frozenset(["turn", "switch", "shut", "power", "flip", "click", "toggle", "put"])
+SWITCHING = word_set("turn switch shut power flip click toggle put")
 """Verbs that with a bare "on" or "off" mean operating a device."""
 KINDS_OF |= {verb: KINDS_OF.get(verb, frozenset()) for verb in ("switch", "power", "flip", "toggle")}
 
 NEAR: dict[frozenset[str], float] = {
-    frozenset(pair.split()): value
+    word_set(pair): value
     for pair, value in {
         "open unscrew": 0.85,
         "on off": 0.75,
         "off press": 0.6,
         "on press": 0.6,
         "take grasp": 0.6,
-        "take unscrew": 0.5,
+        "take unscrew": 0.3,
         "take open": 0.3,
         "turn unscrew": 0.5,
         "open close": 0.3,
@@ -106,6 +111,7 @@ RELATIONS: dict[str, str] = {
     "against": "beside",
     "between": "between",
     "off": "off",
+    "out": "out",
     "from": "from",
     "of": "of",
     "along": "along",
@@ -147,29 +153,44 @@ DIRECTIONS: dict[str, str] = {
 }
 """Words for directions and turns, and the word that plans use for each."""
 
-DETERMINERS = frozenset(
-    ["a", "an", "the", "this", "that", "these", "those", "its", "his", "her", "their", "your", "my", "our", "some", "any", "one", "all", "both", "each", "every"]
+DETERMINERS = word_set(
+    "a an the this that these those its his her their your my our some any one all both each every"
 )
-PRONOUNS = frozenset(["it", "them", "itself"])
-FILLER = frozenset(
-    ["please", "kindly", "now", "just", "simply", "then", "first", "next", "finally", "also", "again", "completely", "fully", "all", "robot", "arm", "carefully", "gently", "firmly", "safely", "properly", "entirely", "so", "you", "so"]
+PRONOUNS = word_set("it them itself")
+DEMONSTRATIVES = word_set("that this those these")
+FILLER = word_set(
+    "please kindly now just simply then first next finally also again completely fully all robot arm "
+    "firmly safely properly entirely so you there here"
 )
-SLOWLY = frozenset(["slowly", "carefully", "gently"])
-QUICKLY = frozenset(["quickly", "fast", "rapidly"])
+SLOWLY = word_set("slowly carefully gently")
+QUICKLY = word_set("quickly fast rapidly")
 
-_NUMBERS = dict(
-    zip(["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"], range(1, 11), strict=True),
-    twelve=12,
-    fifteen=15,
-    twenty=20,
-    thirty=30,
-    half=0.5,
-)
+_NUMBERS: dict[str, float] = {
+    "half": 0.5,
+    "one": 1,
+    "two": 2,
+    "three": 3,
+    "four": 4,
+    "five": 5,
+    "six": 6,
+    "seven": 7,
+    "eight": 8,
+    "nine": 9,
+    "ten": 10,
+    "twelve": 12,
+    "fifteen": 15,
+    "twenty": 20,
+    "thirty": 30,
+}
 CENTIMETRES: dict[str, float] = {
-    **dict.fromkeys(["cm", "centimetre", "centimetres", "centimeter", "centimeters"], 1.0),
-    **dict.fromkeys(["mm", "millimetre", "millimetres", "millimeter", "millimeters"], 0.1),
-    **dict.fromkeys(["m", "metre", "metres", "meter", "meters"], 100.0),
-    **dict.fromkeys(["inch", "inches", "in"], 2.54),
+    unit: length
+    for units, length in (
+        ("cm centimetre centimetres centimeter centimeters", 1.0),
+        ("mm millimetre millimetres millimeter millimeters", 0.1),
+        ("m metre metres meter meters", 100.0),
+        ("inch inches in", 2.54),
+    )
+    for unit in word_set(units)
 }
 """Units of length in centimetres."""
 
