@@ -30,7 +30,8 @@ SLOWEST, FASTEST = 0.1, 3.0
 REACHED = 0.008
 """A motion has reached its target within this distance, metres."""
 
-_SETTLED = 0.0025
+# Short moves are way points: they go on at once, since stopping at each would take three times as long.
+_SETTLED_SHORT, _SETTLED_LONG = 0.005, 0.0025
 _SHORT = 0.05
 _SETTLE_SHORT, _SETTLE_LONG = 3, 15
 _BLOCKED = 0.03
@@ -118,6 +119,7 @@ class Controller:
         target = robot.FINGER_TRAVEL if wanted else robot.CLOSED
         still = 0
         travel = self._world.fingers
+        self._finger = float(travel.mean())
         while still < 2:
             change = np.clip(target - self._finger, -_FINGER_SPEED * _PERIOD, _FINGER_SPEED * _PERIOD)
             self._finger = float(self._finger + change)
@@ -300,9 +302,10 @@ class Controller:
                 self._hold()
                 return self._ended(target, "something is in the way")
         goal = self._kinematics.pose(self._joints)[0]
+        near = _SETTLED_SHORT if short else _SETTLED_LONG
         for _ in range(_SETTLE_SHORT if short else _SETTLE_LONG):
             still = short or np.abs(self._world.arm_speed).max() < 0.05
-            if still and np.linalg.norm(goal - self._world.tool_position) < _SETTLED:
+            if still and np.linalg.norm(goal - self._world.tool_position) < near:
                 break
             self._hold()
         return self._ended(target, "the arm was held up")

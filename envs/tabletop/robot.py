@@ -217,6 +217,8 @@ def _add_hand(spec: Any, flange: Any) -> None:
             limited=True,
             armature=0.05,
             damping=10,
+            solref_limit=[0.006, 1],
+            solimp_limit=[0.99, 0.999, 0.0005, 0.5, 2],
         )
         _add_shapes(
             finger,

@@ -41,6 +41,11 @@ class Arm:
         return self._env.verdict().success
 
 
+def up(height: float):
+    """(3,), `height` metres along z."""
+    return np.array([0.0, 0.0, height])
+
+
 def down(yaw: float = 0.0):
     """Gripper straight down, its fingers opening along the horizontal direction `yaw` + 90 degrees."""
     return np.array([0.0, np.cos(yaw / 2), np.sin(yaw / 2), 0.0])

@@ -8,7 +8,7 @@ def solve(arm, kit):
     drawer = world.variation["drawer"]
     handle = world.position(f"{drawer}_handle")
     inward = world.rotation("cabinet")[:, 0]
-    approach = inward - [0, 0, 0.3]
+    approach = inward - kit.up(0.3)
     approach /= np.linalg.norm(approach)
     grip = kit.facing(approach, [0, 0, 1])
     arm.go(handle - 0.10 * approach, grip)
