@@ -26,9 +26,9 @@ def multiply(left: Any, right: Any) -> Any:
 
 def power(base: Any, exponent: Any, modulus: Any = None) -> Any:
     if isinstance(base, int) and isinstance(exponent, int):
-        if modulus is not None:
-            return pow(base, exponent, modulus)
-        if abs(base) > 1 and base.bit_length() * abs(exponent) > MAX_BITS:
+        if modulus is not None and max(exponent.bit_length(), modulus.bit_length()) > 4096:
+            raise TooLarge("pow with numbers of more than 4096 bits")
+        if modulus is None and abs(base) > 1 and base.bit_length() * abs(exponent) > MAX_BITS:
             raise TooLarge(f"the power has more than {MAX_BITS} bits")
     return pow(base, exponent, modulus)
 
@@ -67,21 +67,32 @@ def _check_product(left: Any, right: Any) -> None:
                 raise TooLarge(f"the product has more than {MAX_BITS} bits")
             return
         left, right = right, left
-    if isinstance(right, int) and isinstance(left, str | list | tuple | bytes) and len(left) * right > MAX_ITEMS:
+    if (
+        isinstance(right, int)
+        and isinstance(left, str | list | tuple | bytes)
+        and len(left) * right > MAX_ITEMS
+    ):
         raise TooLarge(f"the repeated sequence has more than {MAX_ITEMS} items")
 
 
 def _multiply_in_place(left: Any, right: Any) -> Any:
     _check_product(left, right)
-    return operator.imul(left, right)
+    left *= right
+    return left
 
 
 def _power_in_place(left: Any, right: Any) -> Any:
-    return power(left, right) if isinstance(left, int) else operator.ipow(left, right)
+    if isinstance(left, int):
+        return power(left, right)
+    left **= right
+    return left
 
 
 def _shift_in_place(left: Any, right: Any) -> Any:
-    return shift_left(left, right) if isinstance(left, int) else operator.ilshift(left, right)
+    if isinstance(left, int):
+        return shift_left(left, right)
+    left <<= right
+    return left
 
 
 BINARY: dict[str, Callable[[Any, Any], Any]] = {"*": multiply, "**": power, "<<": shift_left}

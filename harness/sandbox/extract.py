@@ -36,7 +36,9 @@ _OPEN_THINKING = re.compile(rf"(?im)^[ \t]*<({THINKING_TAGS})>")
 _CLOSE_THINKING = re.compile(rf"(?i)</({THINKING_TAGS})>")
 _LONE_CLOSE = re.compile(rf"(?im)^[ \t]*</({THINKING_TAGS})>|</({THINKING_TAGS})>[ \t]*$")
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[ \t]*([\w+.#-]*)[^`\n]*$")
-_ONE_LINE_FENCE = re.compile(r"^[ \t]*```+[ \t]*(?:(?:python3?|py)\b)?[ \t]*([^`\n]+?)[ \t]*```+[ \t]*$", re.MULTILINE)
+_ONE_LINE_FENCE = re.compile(
+    r"^[ \t]*```+[ \t]*(?:(?:python3?|py)\b)?[ \t]*([^`\n]+?)[ \t]*```+[ \t]*$", re.MULTILINE
+)
 _WORD = r"[A-Za-z][A-Za-z'’-]*"
 _MARKUP = re.compile(r"^(?:[-*•>]+\s+|\d+[.)]\s+|\*\*|__)")
 _SENTENCE = re.compile(rf"^({_WORD})[,:;.!]?\s+{_WORD}(?=[\s.,:;!?)*`_]|$)")
