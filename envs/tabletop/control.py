@@ -6,13 +6,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
 from envs.tabletop import robot
-from envs.tabletop.kinematics import Kinematics, angle_between, interpolate, multiply, posture_change
+from envs.tabletop.kinematics import Kinematics, angle_between, interpolate, multiply
 from envs.tabletop.world import TIMESTEP, WORKSPACE, World
 from harness.failures import MotionFailure, StepLimit
 from harness.protocols import Motion, Pose
@@ -40,6 +41,8 @@ _JOINT_SPEED = np.array([2.0, 2.0, 2.0, 2.0, 2.4, 2.4, 2.4])
 _PATH_SPEED = 1.5
 _JUMP = 0.3
 _LONGEST_SHIFT = 100
+_DETOURS = 6
+_TOLD_ANGLE = 0.03
 _SHIFT_STEP = 0.06
 _FINGER_SPEED = 0.12
 _RETREATS = ((0.12, 0.0), (0.0, 0.15))
@@ -47,6 +50,15 @@ _HALF_TURN = np.array([0.0, 0.0, 0.0, 1.0])
 _LAG = np.array(robot.LAG)
 _PERIOD = SUBSTEPS * TIMESTEP
 _MARGIN = 0.01
+
+
+@dataclass(frozen=True)
+class _End:
+    """Joint angles that reach a target, the orientation of the tool there, and whether it is the other half turn."""
+
+    joints: Floats
+    quaternion: Floats
+    flipped: bool
 
 
 class Controller:
@@ -85,7 +97,7 @@ class Controller:
 
     def move(self, pose: Pose, speed: float = 1.0) -> Motion:
         """See `harness.protocols.Manipulation.move`. `speed` is cut to 0.1..3. Where the joint limits leave no exact
-        solution the orientation may be missed by up to 0.12 rad."""
+        solution the orientation may be missed by up to 0.2 rad, and the reason says so."""
         position, quaternion = _checked(pose)
         factor = _checked_speed(speed)
         lower, upper = np.array(WORKSPACE)
@@ -96,13 +108,18 @@ class Controller:
         choices = [(own, self._flipped)]
         if self.opening > 0.5:
             choices.append((multiply(own, _HALF_TURN), not self._flipped))
-        for plan in (self._line, self._line_in_another_posture):
-            for wanted, flipped in choices:
-                path = plan(position, wanted, factor)
-                if path is not None:
-                    self._flipped = flipped
-                    return self._run(path, position)
-        return self._detour(position, choices, factor)
+        for wanted, flipped in choices:
+            path = self._line(position, wanted, factor)
+            if path is not None:
+                return self._run(path, position, wanted, flipped)
+        ends = [
+            _End(joints, wanted, flipped)
+            for wanted, flipped in choices
+            for joints in self._kinematics.goals(position, wanted, self._joints)
+        ]
+        if not ends:
+            return self._refused(position, "no posture of the arm reaches the target in that orientation")
+        return self._in_another_posture(position, ends, factor)
 
     def set_gripper(self, opening: float) -> Motion:
         """See `harness.protocols.Manipulation.set_gripper`; an opening outside 0..1 is a `MotionFailure`."""
@@ -180,18 +197,36 @@ class Controller:
             return None
         return _stretched(path, float((steps / (_JOINT_SPEED * _PERIOD)).max()))[1:]
 
-    def _line_in_another_posture(self, position: Floats, quaternion: Floats, factor: float) -> Floats | None:
-        """As `_line`, after shifting the elbow with the tool held still: postures that reach the end are followed
-        back along the line, until one is found that the arm can shift to."""
+    def _in_another_posture(self, position: Floats, ends: Sequence[_End], factor: float) -> Motion:
+        """Reach the pose although the arm cannot follow the line as it stands. Best, by shifting the elbow first;
+        else through joint space, directly or by way of home, if nothing is in the way."""
+        for end in ends:
+            path = self._line_to(end, factor)
+            if path is not None:
+                return self._run(path, position, end.quaternion, end.flipped)
+        if self._world.grasping_fixture():
+            return self._refused(position, "the arm cannot follow that line with what it holds")
+        for end in ends[:_DETOURS]:
+            path = self._joint_path(end.joints, factor=factor)
+            if self._free(path):
+                return self._run(path, position, end.quaternion, end.flipped)
+        to_home = self._joint_path(self._home, factor=factor)
+        for end in ends[:_DETOURS] if self._free(to_home) else ():
+            onward = self._joint_path(end.joints, self._home, factor)
+            if self._free(onward):
+                path = np.concatenate([to_home, onward])
+                return self._run(path, position, end.quaternion, end.flipped)
+        return self._refused(position, "the arm would have to change posture and something is in its way")
+
+    def _line_to(self, end: _End, factor: float) -> Floats | None:
+        """As `_line`, to given joints: the line is followed back from there, and the elbow is shifted to where
+        that begins."""
         start, turned = self._kinematics.pose(self._joints)
-        for goal in self._kinematics.goals(position, quaternion, self._joints):
-            back = self._line(start, turned, factor, goal)
-            if back is None:
-                continue
-            shift = self._shift(start, turned, back[-1])
-            if shift is not None:
-                return np.concatenate([shift, back[-2::-1], goal[None]])
-        return None
+        back = self._line(start, turned, factor, end.joints)
+        if back is None:
+            return None
+        shift = self._shift(start, turned, back[-1])
+        return None if shift is None else np.concatenate([shift, back[-2::-1], end.joints[None]])
 
     def _shift(self, position: Floats, quaternion: Floats, goal: Floats) -> Floats | None:
         """Joint angles (n, 7) from the last command to `goal` that keep the tool at the pose; None if that fails."""
@@ -218,32 +253,6 @@ class Controller:
         part = part * part * (3 - 2 * part)
         path: Floats = start + part * (goal - start)
         return path
-
-    def _detour(self, position: Floats, choices: Sequence[tuple[Floats, bool]], factor: float) -> Motion:
-        """Reach the pose with another posture of the arm, directly or by way of home, if nothing is in the way."""
-        if self._world.grasping_fixture():
-            return self._refused(position, "the arm cannot follow that line with what it holds")
-        goals = [
-            (goal, flipped)
-            for wanted, flipped in choices
-            for goal in self._kinematics.goals(position, wanted, self._joints)
-        ]
-        if not goals:
-            return self._refused(position, "no posture of the arm reaches the target in that orientation")
-        goals.sort(key=lambda entry: posture_change(self._joints, entry[0]))
-        to_home = self._joint_path(self._home, factor=factor)
-        home_free = self._free(to_home)
-        for goal, flipped in goals:
-            direct = self._joint_path(goal, factor=factor)
-            if self._free(direct):
-                self._flipped = flipped
-                return self._run(direct, position)
-        for goal, flipped in goals if home_free else ():
-            onward = self._joint_path(goal, self._home, factor)
-            if self._free(onward):
-                self._flipped = flipped
-                return self._run(np.concatenate([to_home, onward]), position)
-        return self._refused(position, "the arm would have to change posture and something is in its way")
 
     def _free(self, path: Floats) -> bool:
         """Whether the arm touches nothing new along a joint path, as the scene stands now."""
@@ -289,8 +298,12 @@ class Controller:
 
     # Running
 
-    def _run(self, path: Floats, target: Floats) -> Motion:
+    def _run(
+        self, path: Floats, target: Floats, quaternion: Floats | None = None, flipped: bool | None = None
+    ) -> Motion:
         """Follow a joint path, settle, and say how near the tool came to `target`."""
+        if flipped is not None:
+            self._flipped = flipped
         short = len(path) * _PERIOD * SPEED <= _SHORT + 0.01
         late = 0
         for row in path:
@@ -308,7 +321,13 @@ class Controller:
             if still and np.linalg.norm(goal - self._world.tool_position) < near:
                 break
             self._hold()
-        return self._ended(target, "the arm was held up")
+        motion = self._ended(target, "the arm was held up")
+        planned = self._kinematics.pose(self._joints)[1]
+        missed = 0.0 if quaternion is None else angle_between(planned, quaternion)
+        if motion.reached and missed > _TOLD_ANGLE:
+            told = f"the joints' range leaves the orientation {math.degrees(missed):.0f} degrees off"
+            return Motion(True, told, motion.position_error)
+        return motion
 
     def _hold(self) -> None:
         self._control(self._joints)

@@ -29,6 +29,7 @@ _ROLLS = (-2.4, -0.8, 0.8, 2.4)
 RELAXED_ANGLE = 0.2
 """Radians by which an orientation may be missed where the joint limits leave no exact solution."""
 _SHOULDER = np.add(robot.BASE_POSITION, (0.0, 0.0, 0.333))
+_HOPELESS = 0.08
 _REACH = 0.96
 """No pose is reachable further than this from the shoulder, metres."""
 
@@ -100,7 +101,7 @@ class Kinematics:
     def reach(self, position: Floats, quaternion: Floats, start: Floats, iterations: int = 12) -> Solution:
         """As `solve`, and where that is not exact, once more with the orientation weighing little."""
         solution = self.solve(position, quaternion, start, iterations)
-        if solution.exact:
+        if solution.exact or solution.position_error > _HOPELESS:
             return solution
         relaxed = self.solve(position, quaternion, solution.joints, iterations, angle_weight=_RELAXED_WEIGHT)
         return relaxed if relaxed.usable else solution
@@ -112,7 +113,7 @@ class Kinematics:
             return found
         rolled = [np.append(near[:6], roll) for roll in _ROLLS]
         for start in (near, *rolled, self._home, *self._starts):
-            solution = self.reach(position, quaternion, start, iterations=40)
+            solution = self.reach(position, quaternion, start, iterations=25)
             if solution.usable and all(np.abs(solution.joints - other).max() > 0.2 for other in found):
                 found.append(solution.joints)
         return sorted(found, key=lambda joints: posture_change(near, joints) + self._tightness(joints))

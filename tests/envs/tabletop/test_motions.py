@@ -285,3 +285,13 @@ def test_a_handle_is_not_dragged_off_its_rail(scene):
     go(env, handle - [0.0, 0.3, 0.0], grip)
     assert world.joint("middle_drawer") < 0.1
     assert np.linalg.norm(world.position("middle_handle") - handle) < 0.15
+
+
+def test_an_orientation_beyond_the_joints_is_missed_a_little_and_said_so(env):
+    forward = np.array([np.cos(np.pi / 4), 0.0, np.sin(np.pi / 4), 0.0])
+    motion = go(env, [0.3, 0.0, 1.035], forward)
+    assert motion.reached
+    assert motion.position_error < 0.004
+    missed = angle_between(env.pose().quaternion, forward)
+    assert 0.02 < missed < 0.21
+    assert f"{np.degrees(missed):.0f} degrees off" in motion.reason
