@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise, permutations
 
-from harness.chat.rules.instruction import OBJECT, Clause, Instruction, Role
+from harness.chat.rules.clause import OBJECT, Clause, Role
+from harness.chat.rules.instruction import Instruction
 from harness.chat.rules.naming import alike, content, match, siblings
 from harness.chat.rules.words import likeness, word_set
 
 _GROUPS = (
-    (word_set("off from of"), 0.8),
+    (word_set("off from of"), 0.9),
     (word_set("out off from of"), 0.6),
     (word_set("in on above to"), 0.6),
     (word_set("left right front behind beside"), 0.8),
@@ -134,7 +135,7 @@ def castings(solved: Scene, used: Sequence[str], asked: Scene) -> list[Casting]:
         if index is not None:
             taken.add(index)
         if index is not None and asked.parts[index].name:
-            fixed[part.name] = asked.parts[index].name
+            fixed[part.name] = _like_part(part, asked.parts[index], asked)
         elif part.name in used or index is not None:
             slots.append(part.name)
     avoided = {part.name for part in solved.parts if part.relation == AVOID}
@@ -157,6 +158,15 @@ def castings(solved: Scene, used: Sequence[str], asked: Scene) -> list[Casting]:
     ways.sort(key=lambda way: -way[0])
     guesses = _GUESS * sum(slot in used for slot in slots)
     return [Casting(fixed | handed, guesses + (ways[0][0] - worth)) for worth, handed in ways]
+
+
+def _like_part(old: Part, new: Part, asked: Scene) -> str:
+    """Who plays the part; where the example means a piece of what it names ("locker", by its handle), a piece of
+    what the instruction names if the scene has one."""
+    if old.kind != "part" or new.kind == "part":
+        return new.name
+    pieces = [name for name in asked.unnamed if (hit := match(new.phrase, name)) and hit.kind == "part"]
+    return pieces[0] if pieces else new.name
 
 
 def _counterpart(part: Part, asked: Scene, taken: set[int]) -> int | None:

@@ -23,7 +23,7 @@ _TAKEN = word_set(
 
 
 def map_code(kind: str, lines: Sequence[str]) -> str:
-    return "\n".join([f"{kind}_map = get_empty_{kind}map_code()", *lines, f"ret_val = {kind}_map"])
+    return "\n".join([f"{kind}_map = get_empty_{kind}_map()", *lines, f"ret_val = {kind}_map"])
 
 
 def thing(phrase: str) -> tuple[str, str]:

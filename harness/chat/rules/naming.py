@@ -57,7 +57,7 @@ def match(phrase: str, name: str) -> Match | None:
     if not said or not named:
         return None
     if said == named:
-        return Match(name, 4.0, "same")
+        return Match(name, 5.0, "same")
     said_hit = sum(any(alike(word, other) for other in named) for word in said)
     named_hit = sum(any(alike(word, other) for other in said) for word in named)
     if not said_hit:
@@ -66,6 +66,8 @@ def match(phrase: str, name: str) -> Match | None:
     score = 2 * said_hit / len(said) + named_hit / len(named) + 0.1 * exact
     heads = alike(said[-1], named[-1])
     if heads:
+        score += 0.5
+    if said_hit == len(said):
         score += 0.5
     complete = said_hit == len(said) or named_hit == len(named)
     kind = "same" if complete and heads else "part" if said_hit == len(said) else "some"

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from harness.chat.rules import sentence as grammar
 from harness.chat.rules.analogy import AVOID, Scene, castings, resemblance, stage
-from harness.chat.rules.instruction import Clause, Instruction, parse
+from harness.chat.rules.clause import Clause
+from harness.chat.rules.instruction import Instruction, parse
 from harness.chat.rules.request import Example, Request
 
 _CALL = re.compile(r"composer\(\s*f?(\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*')\s*\)")
@@ -167,7 +168,9 @@ def _carry_over(
         said = _renamed(said, {name: names[name] for name in used if name in names})
         for old, new in zip(item.scene.clauses, scene.clauses, strict=True):
             said = _redirected(said, old, new)
-        carried.append(_mannered(said, asked.pace, [] if item.instruction.avoid else avoided))
+        # an example that is itself slow or avoids something shows how: nothing is added to it
+        pace = "" if item.instruction.pace else asked.pace
+        carried.append(_mannered(said, pace, [] if item.instruction.avoid else avoided))
     return tuple(carried)
 
 

@@ -85,7 +85,7 @@ def read(messages: Sequence[Message]) -> Request:
     if asked is None:
         raise ProviderError(
             f"The model `rules` was asked for the program `{named.group(1)}`, but the conversation has no fenced "
-            'block that ends in a line "# Query: ...".'
+            'code that ends in a line "# Query: ...".'
         )
     usable = tuple(example for example in examples if example.query)
     return Request(named.group(1), asked.query, asked.objects or (), usable, tuple(failed))
@@ -95,29 +95,28 @@ def _entries(block: str) -> list[_Entry]:
     """The examples of a block; the code of the last is empty where the block ends in a query."""
     entries: list[_Entry] = []
     objects: tuple[str, ...] | None = None
-    query, open_entry = "", False
+    query: str | None = None
     code: list[str] = []
 
     def finish() -> None:
-        if open_entry and (query or code):
-            entries.append(_Entry(objects, query, "\n".join(code).strip("\n")))
+        if query is not None or code:
+            entries.append(_Entry(objects, query or "", "\n".join(code)))
 
     for line in block.splitlines():
         context, marker = _CONTEXT.match(line), _QUERY.match(line)
         if context:
             finish()
-            objects, query, code, open_entry = _names(context.group(1)), "", [], False
+            objects, query, code = _names(context.group(1)), None, []
         elif marker:
-            if query or code:
+            if query is not None or code:
                 finish()
                 objects = None
-            query, code, open_entry = marker.group(1).strip(), [], True
+            query, code = marker.group(1).strip(), []
         elif line.strip():
             code.append(line)
-            open_entry = True
-        elif query and code:
+        elif code and query is not None:
             finish()
-            objects, query, code, open_entry = None, "", [], False
+            objects, query, code = None, None, []
     finish()
     return entries
 
