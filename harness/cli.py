@@ -69,7 +69,11 @@ def _known_keys() -> list[str]:
     """Dotted keys of the default config."""
     from hydra import compose, initialize_config_module
 
-    groups = [argument for argument in sys.argv[1:] if re.fullmatch(r"(method|env|llm|embedder|tracker)=\w+", argument)]
+    groups = [
+        argument
+        for argument in sys.argv[1:]
+        if re.fullmatch(r"(method|env|llm|embedder|tracker)=\w+", argument)
+    ]
     with initialize_config_module("conf", version_base="1.3"):
         try:
             config = compose("config", overrides=groups)

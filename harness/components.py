@@ -82,6 +82,9 @@ def _convert(value: Any, hint: Any, where: str) -> Any:
         return build(value, where)
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin in (typing.Union, types.UnionType):
+        options = [option for option in arguments if option is not type(None)]
+        if len(options) == 1 and value is not None:
+            return _convert(value, options[0], where)
         for option in arguments:
             try:
                 return _convert(value, option, where)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from envs.mujoco import gl
 from envs.tabletop.task import as_suite
 from harness.protocols import Manipulation, Problem, Task
 
@@ -40,7 +41,11 @@ class Tabletop:
 
     def problems(self) -> list[Problem]:
         missing = [name for name in ("mujoco", "numpy") if importlib.util.find_spec(name) is None]
-        return [Problem(f"the package {name} is not installed", f"pip install {name}") for name in missing]
+        found = [Problem(f"the package {name} is not installed", f"pip install {name}") for name in missing]
+        if not missing and self.renderer in gl.BACKENDS and not gl.works(self.renderer):
+            what = f"renderer={self.renderer} cannot draw on this machine"
+            found.append(Problem(what, f"{gl.FIXES[self.renderer]}, or set env.renderer=auto"))
+        return found
 
     def open(self) -> TabletopEnvironment:
         from envs.tabletop.environment import TabletopEnvironment

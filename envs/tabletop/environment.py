@@ -2,22 +2,42 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import mujoco
 import numpy as np
 
+from envs.mujoco import gl
+from envs.mujoco.names import Names
+from envs.mujoco.noise import Noise
+from envs.mujoco.perception import Perception
+from envs.tabletop import cameras, robot
 from envs.tabletop.control import CONTROL_HZ, Controller
 from envs.tabletop.kinematics import Kinematics
 from envs.tabletop.task import discover
 from envs.tabletop.world import WORKSPACE, World
-from harness.failures import UsageError
-from harness.protocols import Motion, Pose, Reset, Task, Verdict
+from harness.failures import PerceptionFailure, UsageError
+from harness.protocols import Image, Motion, PointCloud, Pose, Reset, Task, Verdict
 
 if TYPE_CHECKING:
     from harness.seeding import Seeds
+
+
+_FEWEST = 3
+"""Fewer points than this are not an object that is seen."""
+
+
+@dataclass(frozen=True)
+class _Scene:
+    """What is built once for a task and kept."""
+
+    world: World
+    perception: Perception
+    names: Names
 
 
 class TabletopEnvironment:
@@ -37,19 +57,30 @@ class TabletopEnvironment:
         renderer: str = "auto",
         rename: Mapping[str, str] | None = None,
     ) -> None:
+        """See `Tabletop` for the arguments. Raises `UsageError` for a noise or a renderer that cannot be."""
+        if not (math.isfinite(noise) and noise >= 0):
+            raise UsageError(f"noise is {noise}; it is a factor of 0 (off) or more, 1 by default.")
+        if renderer not in gl.RENDERERS:
+            raise UsageError(f"renderer is `{renderer}`; it can be {', '.join(gl.RENDERERS)}.")
+        self._noise = float(noise)
+        self._renderer = renderer
+        self._pictures: tuple[World, gl.Pictures] | None = None
         self._tasks = {task.name: task for task in tasks}
         self._rename = dict(rename or {})
-        self._worlds: dict[str, World] = {}
+        self._scenes: dict[str, _Scene] = {}
         self._kinematics = Kinematics()
-        self._world: World | None = None
+        self._scene: _Scene | None = None
         self._control: Controller | None = None
 
     @property
     def world(self) -> World:
         """The physics of the scene that is up; for tests. Raises `RuntimeError` before the first reset."""
-        if self._world is None:
-            raise RuntimeError("the tabletop has no scene yet: reset it first")
-        return self._world
+        return self._current().world
+
+    @property
+    def perception(self) -> Perception:
+        """The depth cameras; methods see them through `cloud` and `scene_cloud`."""
+        return self._current().perception
 
     @property
     def controller(self) -> Controller:
@@ -60,14 +91,18 @@ class TabletopEnvironment:
     def reset(self, task: str, scene: int, seeds: Seeds) -> Reset:
         if task not in self._tasks:
             raise UsageError(f"the tabletop has no task {task!r}; it has {', '.join(sorted(self._tasks))}")
-        if task not in self._worlds:
-            self._worlds[task] = World(discover()[task])
-        self._control, self._world = None, self._worlds[task]
-        attempts = self._world.reset(seeds.scene())
+        if task not in self._scenes:
+            self._scenes[task] = self._build(task)
+        self._control = self._scene = None
+        scene_up = self._scenes[task]
+        world = scene_up.world
+        attempts = world.reset(seeds.scene())
+        scene_up.perception.start(Noise(seeds.noise(), len(cameras.NAMES), list(world.parts), self._noise))
+        self._scene = scene_up
         self._control = Controller(
-            self._world, self._kinematics, self._tasks[task].step_limit, self._after_control_step
+            world, self._kinematics, self._tasks[task].step_limit, self._after_control_step
         )
-        return Reset(self._world.state_hash(), attempts, dict(self._world.variation))
+        return Reset(world.state_hash(), attempts, dict(world.variation))
 
     def verdict(self) -> Verdict:
         world = self.world
@@ -83,6 +118,44 @@ class TabletopEnvironment:
 
     def objects(self) -> list[str]:
         return [self._rename.get(name, name) for name in self.world.parts]
+
+    def cloud(self, name: str) -> PointCloud:
+        """See `harness.protocols.Manipulation.cloud`. Knows the end effector and the table by their names, too."""
+        scene = self._current()
+        part = scene.names.find(name)
+        perception, world = scene.perception, scene.world
+        if part in world.parts:
+            cloud = perception.cloud(world.parts[part], perception.noise.object_shift[part])
+        else:
+            cloud = perception.cloud(
+                world.geoms(part) if part == robot.HAND else (world.model.geom(part).id,)
+            )
+        if len(cloud.points) < _FEWEST:
+            raise PerceptionFailure(
+                f"no camera sees {name!r} now; the scene has {', '.join(map(repr, self.objects()))}"
+            )
+        return cloud
+
+    def scene_cloud(self, ignore_robot: bool = True, ignore_grasped: bool = False) -> PointCloud:
+        """See `harness.protocols.Manipulation.scene_cloud`, cut to the workspace."""
+        world = self.world
+        without = world.robot_geoms if ignore_robot else frozenset()
+        return self.perception.surroundings(without | (world.held_geoms() if ignore_grasped else frozenset()))
+
+    def cameras(self) -> Sequence[str]:
+        return cameras.NAMES
+
+    def render(self, camera: str) -> Image:
+        """See `harness.protocols.Environment.render`. Raises `UsageError` for an unknown camera."""
+        if camera not in cameras.NAMES:
+            raise UsageError(f"the tabletop has no camera {camera!r}; it has {', '.join(cameras.NAMES)}")
+        world = self.world
+        if self._pictures is None or self._pictures[0] is not world:
+            self._close_pictures()
+            pixels = cameras.IMAGE_PIXELS
+            drawer = gl.pictures(world.model, pixels, pixels, gl.resolve(self._renderer))
+            self._pictures = world, drawer
+        return self._pictures[1].render(world.data, camera)
 
     def pose(self) -> Pose:
         return self.controller.pose()
@@ -100,11 +173,34 @@ class TabletopEnvironment:
         return self.controller.home()
 
     def info(self) -> Mapping[str, str]:
-        return {"simulator": "mujoco", "mujoco": mujoco.__version__}
+        return {
+            "simulator": "mujoco",
+            "mujoco": mujoco.__version__,
+            "renderer": gl.resolve(self._renderer),
+        }
 
     def close(self) -> None:
-        self._world = self._control = None
-        self._worlds.clear()
+        self._close_pictures()
+        self._scene = self._control = None
+        self._scenes.clear()
+
+    def _build(self, task: str) -> _Scene:
+        world = World(discover()[task], cameras.add_cameras)
+        perception = Perception(world.model, world.data, cameras.NAMES, cameras.DEPTH_PIXELS, self.workspace)
+        aliases = {name: robot.HAND for name in self.effector_names}
+        aliases |= {name: "table" for name in self.surface_names}
+        shown = [(self._rename.get(name, name), name) for name in world.parts]
+        return _Scene(world, perception, Names(shown, aliases))
+
+    def _current(self) -> _Scene:
+        if self._scene is None:
+            raise RuntimeError("the tabletop has no scene yet: reset it first")
+        return self._scene
+
+    def _close_pictures(self) -> None:
+        if self._pictures is not None:
+            self._pictures[1].close()
+            self._pictures = None
 
     def _after_control_step(self) -> None:
         if self.on_control_step is not None:

@@ -36,7 +36,9 @@ from harness.seeding import Seeds
 PROJECT = Path(__file__).resolve().parent.parent.parent
 
 
-def check_environment(config: EnvironmentConfig, name: str = "under_test", scenes: Sequence[int] = (0, 1)) -> None:
+def check_environment(
+    config: EnvironmentConfig, name: str = "under_test", scenes: Sequence[int] = (0, 1)
+) -> None:
     """The suite is well formed; scenes repeat bit for bit, also after another task and under another seed;
     the oracle starts from no success; every interface that is promised is there."""
     _check_config(config)
@@ -44,7 +46,9 @@ def check_environment(config: EnvironmentConfig, name: str = "under_test", scene
     assert suite, "suite() has no task"
     assert len({task.name for task in suite}) == len(suite), "two tasks have the same name"
     for task in suite:
-        assert task.instructions and all(text.strip() for text in task.instructions), f"{task.name}: an empty instruction"
+        assert task.instructions and all(text.strip() for text in task.instructions), (
+            f"{task.name}: an empty instruction"
+        )
         assert task.step_limit > 0, f"{task.name}: step_limit is {task.step_limit}"
     env = config.open()
     try:
@@ -56,12 +60,16 @@ def check_environment(config: EnvironmentConfig, name: str = "under_test", scene
                 hashes[task.name, scene] = _reset(env, name, task.name, scene, seed=0)
         for (task_name, scene), before in reversed(hashes.items()):
             after = _reset(env, name, task_name, scene, seed=1)
-            assert after == before, f"{task_name} scene {scene} differs with the order of episodes or the cell's seed"
+            assert after == before, (
+                f"{task_name} scene {scene} differs with the order of episodes or the cell's seed"
+            )
         assert len(set(hashes.values())) == len(hashes), "different scenes have the same hash"
         info = env.info()
         assert all(isinstance(v, str) for v in info.values()) and info, "info() has to name the simulator"
         image = env.render(env.cameras()[0])
-        assert image.ndim == 3 and image.shape[2] == 3 and image.dtype.name == "uint8", "render() is (H, W, 3) uint8"
+        assert image.ndim == 3 and image.shape[2] == 3 and image.dtype.name == "uint8", (
+            "render() is (H, W, 3) uint8"
+        )
         if isinstance(env, Manipulation):
             _check_manipulation(env)
     finally:
@@ -139,7 +147,9 @@ def check_embedder(embedder: Any) -> None:
     assert vectors.shape[0] == len(texts) and vectors.ndim == 2, "one row a text"
     norms = np.linalg.norm(vectors, axis=1)
     assert np.allclose(norms, [1, 0, 1, 1], atol=1e-5), f"lengths are {norms}, not 1, 0 for the empty text"
-    assert np.array_equal(vectors[0], vectors[3]) and np.array_equal(vectors, embedder.embed(texts)), "not repeatable"
+    assert np.array_equal(vectors[0], vectors[3]) and np.array_equal(vectors, embedder.embed(texts)), (
+        "not repeatable"
+    )
     assert embedder.embed([]).shape[0] == 0, "no texts give no rows"
 
 
@@ -156,8 +166,20 @@ def check_launcher(name: str, folder: Path) -> None:
     rows = []
     for launcher in ("pool", name):
         target = folder / launcher
-        command = [sys.executable, "run.py", "-m", "env=noop", "method=noop", "seed=0,1", f"hydra/launcher={launcher}"]
-        command += ["hydra.searchpath=[pkg://harness.testing.conf]", f"hydra.sweep.dir={target}", "run.workers=0"]
+        command = [
+            sys.executable,
+            "run.py",
+            "-m",
+            "env=noop",
+            "method=noop",
+            "seed=0,1",
+            f"hydra/launcher={launcher}",
+        ]
+        command += [
+            "hydra.searchpath=[pkg://harness.testing.conf]",
+            f"hydra.sweep.dir={target}",
+            "run.workers=0",
+        ]
         done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True)
         assert done.returncode == 0, f"exit status {done.returncode}:\n{done.stderr}"
         rows.append({(row["cell"], row["episode"]): comparable(row) for row in store.load(target)})

@@ -1,0 +1,168 @@
+"""Value maps as generated code gets them: forgiving about indices, and counting what they forgave."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+Count = Callable[[str], None]
+"""Called with the name of a coercion."""
+
+
+class ValueMap(np.ndarray):
+    """An (S, S, S) float32 array. As an index, a fraction is rounded, -1 is the last voxel, another negative
+    number is the first and one beyond the grid is the last; the ends of slices likewise, `start:-1` as in
+    Python. Each such change is counted. What is read from it is an ordinary array."""
+
+    count: Count
+
+    @classmethod
+    def filled(cls, size: int, value: float, count: Count) -> ValueMap:
+        made = np.full((size,) * 3, value, dtype=np.float32).view(cls)
+        made.count = count
+        return made
+
+    def __array_finalize__(self, source: Any) -> None:
+        self.count = getattr(source, "count", _silent)
+
+    def __getitem__(self, key: Any) -> Any:
+        found = super().__getitem__(_forgive(key, self.shape, self.count))
+        return np.asarray(found) if isinstance(found, np.ndarray) else found
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        super().__setitem__(_forgive(key, self.shape, self.count), value)
+
+    def __reduce__(self) -> Any:
+        return np.asarray(self).__reduce__()
+
+
+class RotationMap:
+    """End-effector orientation in each voxel: (S, S, S, 4), quaternions wxyz, world frame, without the 32 MB that
+    an array would take: one quaternion everywhere, and the regions that were set, newest last."""
+
+    __slots__ = ("_count", "_default", "_regions", "_size")
+
+    def __init__(self, size: int, default: Floats, count: Count) -> None:
+        self._size = size
+        self._default = _quaternion(default)
+        self._regions: list[tuple[tuple[Any, ...], Floats]] = []
+        self._count = count
+
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        return (self._size,) * 3 + (4,)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Set a quaternion in a voxel, in slices or in all (`m[:, :, :] = q`, `m[...] = q`, `m[x, y, z] = q`)."""
+        quaternion = _quaternion(value)
+        box = self._box(key)
+        if all(isinstance(part, slice) and part.start == 0 and part.stop == self._size for part in box):
+            self._default, self._regions = quaternion, []
+        else:
+            self._regions.append((box, quaternion))
+
+    def __getitem__(self, key: Any) -> Floats:
+        """The quaternion (4,) of a voxel."""
+        box = self._box(key)
+        if any(isinstance(part, slice) for part in box):
+            raise IndexError("a rotation map is read one voxel at a time: map[x, y, z]")
+        return self.at(tuple(int(part) for part in box))
+
+    def at(self, voxel: Any) -> Floats:
+        """The quaternion (4,) at voxel indices (3,)."""
+        for box, quaternion in reversed(self._regions):
+            if all(_inside(int(v), part) for v, part in zip(voxel, box, strict=True)):
+                return quaternion.copy()
+        return self._default.copy()
+
+    def _box(self, key: Any) -> tuple[Any, ...]:
+        if key is Ellipsis:
+            key = (slice(None),) * 3
+        parts = key if isinstance(key, tuple) else (key,)
+        if len(parts) == 4 and parts[3] == slice(None):
+            parts = parts[:3]
+        parts = parts + (slice(None),) * (3 - len(parts))
+        if len(parts) != 3:
+            raise IndexError("a rotation map has three indices and holds a quaternion in each voxel")
+        box = _forgive(parts, (self._size,) * 3, self._count)
+        return tuple(slice(*part.indices(self._size)) if isinstance(part, slice) else int(part) for part in box)
+
+
+def set_voxel_by_radius(value_map: Any, voxel: Any, radius_cm: float, value: Any, radius_of: Callable[[float, str], int]) -> Any:
+    """Set the centre and an axis-aligned box of `radius_cm` to each side, in place; returns the map. The box is
+    cut at the grid's borders. `radius_of` is `Grid.cm2index`."""
+    size = value_map.shape[0]
+    centre = [min(max(round(float(v)), 0), size - 1) for v in np.asarray(voxel, float).reshape(3)]
+    reach = [abs(radius_of(radius_cm, axis)) for axis in "xyz"]
+    box = tuple(slice(max(c - r, 0), min(c + r, size - 1) + 1) for c, r in zip(centre, reach, strict=True))
+    value_map[box] = value
+    return value_map
+
+
+def _forgive(key: Any, shape: tuple[int, ...], count: Count) -> Any:
+    """The key with every number brought into the grid; masks and arrays of indices are handled elementwise."""
+    if isinstance(key, np.ndarray) and key.dtype == bool:
+        return key
+    parts = key if isinstance(key, tuple) else (key,)
+    if any(part is Ellipsis or part is None for part in parts):
+        return key
+    if len(parts) > len(shape):
+        raise IndexError(f"{len(parts)} indices were given to a map that has {len(shape)}")
+    brought = tuple(_bring(part, size, count) for part, size in zip(parts, shape, strict=False))
+    return brought if isinstance(key, tuple) else brought[0]
+
+
+def _bring(part: Any, size: int, count: Count) -> Any:
+    if isinstance(part, slice):
+        return slice(_end(part.start, size, count), _end(part.stop, size, count, stop=True), part.step)
+    if isinstance(part, np.ndarray) and part.dtype == bool:
+        return part
+    numbers = np.asarray(part, float)
+    if not np.isfinite(numbers).all():
+        raise IndexError("an index of a map is not a finite number")
+    rounded = np.rint(numbers)
+    if (rounded != numbers).any():
+        count("map: index rounded")
+    clamped = np.where(rounded == -1, size - 1, np.clip(rounded, 0, size - 1)).astype(int)
+    if (clamped != np.where(rounded == -1, size - 1, rounded)).any():
+        count("map: index clamped")
+    return int(clamped) if numbers.ndim == 0 else clamped
+
+
+def _end(end: Any, size: int, count: Count, stop: bool = False) -> int | None:
+    """An end of a slice: below zero it is the border, but a stop of -1 is Python's."""
+    if end is None:
+        return None
+    rounded = round(float(end))
+    if rounded != float(end):
+        count("map: index rounded")
+    if stop and rounded == -1:
+        return -1
+    if rounded < 0 or rounded > size:
+        count("map: index clamped")
+    return min(max(rounded, 0), size)
+
+
+def _inside(number: int, part: Any) -> bool:
+    if isinstance(part, slice):
+        return number in range(part.start, part.stop, part.step)
+    return number == part
+
+
+def _quaternion(value: Any) -> Floats:
+    quaternion = np.array(value, dtype=float).reshape(-1)
+    length = float(np.linalg.norm(quaternion))
+    if quaternion.shape != (4,) or not np.isfinite(length) or length == 0:
+        raise ValueError("a rotation map holds quaternions: four numbers w, x, y, z that are not all zero")
+    return quaternion / length
+
+
+def _silent(event: str) -> None:
+    """A map that no trial counts for."""
