@@ -92,10 +92,14 @@ class RotationMap:
         if len(parts) != 3:
             raise IndexError("a rotation map has three indices and holds a quaternion in each voxel")
         box = _forgive(parts, (self._size,) * 3, self._count)
-        return tuple(slice(*part.indices(self._size)) if isinstance(part, slice) else int(part) for part in box)
+        return tuple(
+            slice(*part.indices(self._size)) if isinstance(part, slice) else int(part) for part in box
+        )
 
 
-def set_voxel_by_radius(value_map: Any, voxel: Any, radius_cm: float, value: Any, radius_of: Callable[[float, str], int]) -> Any:
+def set_voxel_by_radius(
+    value_map: Any, voxel: Any, radius_cm: float, value: Any, radius_of: Callable[[float, str], int]
+) -> Any:
     """Set the centre and an axis-aligned box of `radius_cm` to each side, in place; returns the map. The box is
     cut at the grid's borders. `radius_of` is `Grid.cm2index`."""
     size = value_map.shape[0]
