@@ -38,3 +38,18 @@ class Replanning:
             if attempts[-1].record.success or len(attempts) == self.trials or self.replan is None:
                 return
             proposal = self.replan.propose(episode, attempts)
+
+    def _attempt(self, episode: Episode, proposal: Proposal) -> Attempt:
+        """One trial: the programs of the proposal, the others asked for."""
+        from methods.lmp.interface import TaskInterface
+        from methods.lmp.programs import Programs
+        from methods.lmp.writer import Writer
+
+        env = episode.env
+        assert isinstance(env, Manipulation)
+        with episode.trial() as trial:
+            trial.record.facts.update(proposal.facts)
+            writer = Writer(episode, trial, env.prompts, proposal.code, proposal.sections)
+            interface = TaskInterface(env, trial.count, episode.trace)
+            Programs(episode, trial, writer, interface).plan(episode.instruction)
+        return Attempt(trial.record, writer.code)

@@ -21,9 +21,10 @@ from envs.tabletop.kinematics import Kinematics
 from envs.tabletop.task import discover
 from envs.tabletop.world import WORKSPACE, World
 from harness.failures import PerceptionFailure, UsageError
-from harness.protocols import Image, Motion, PointCloud, Pose, Reset, Task, Verdict
+from harness.protocols import Motion, PointCloud, Pose, Reset, Task, Verdict
 
 if TYPE_CHECKING:
+    from harness.protocols import Image
     from harness.seeding import Seeds
 
 

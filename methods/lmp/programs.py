@@ -4,12 +4,13 @@ What the programs can do is in `methods.lmp.interface`, where their code comes f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from harness.failures import CodeFailure
-from methods.lmp.prompt import LAZY_PROGRAMS, MAP_PROGRAMS, Request, request
+from methods.lmp.interface import call_record
+from methods.lmp.prompt import CONTEXT_PROGRAMS, LAZY_PROGRAMS, MAP_PROGRAMS, Request, request
 from methods.lmp.values import LazyMap, LazyObservation, Observations, observations
 
 if TYPE_CHECKING:
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from harness.sandbox import Program
     from methods.lmp.interface import TaskInterface
     from methods.lmp.writer import Writer
+
+RECORDED = frozenset({"detect", "execute", "reset_to_default_pose", "composer", "parse_query_obj"})
+"""Calls that look or act."""
 
 
 class Programs:
@@ -48,7 +52,7 @@ class Programs:
         if program == "composer" or program in MAP_PROGRAMS:
             names["parse_query_obj"] = self._parse
         recorded: dict[str, object] = {n: self._recorded(program, n, call) for n, call in names.items()}
-        return recorded | ({"objects": list(self._objects)} if self._shows_objects(program) else {})
+        return recorded | ({"objects": list(self._objects)} if _shows_objects(program) else {})
 
     def _run(self, program: str, query: str) -> None:
         self._program(_asked(program, query, self._objects)).run()
@@ -69,3 +73,33 @@ class Programs:
                 self._trial.count(f"code: {note}")
             self._compiled[asked] = program
         return self._compiled[asked]
+
+    def _recorded(self, program: str, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
+        """The call, written to the trace. Geometry is left out: it can be read off the code."""
+        if name not in RECORDED and name not in MAP_PROGRAMS:
+            return call
+
+        def recorded(*args: Any, **kwargs: Any) -> Any:
+            self._episode.trace("call", by=program, name=name, arguments=call_record(args, kwargs))
+            return call(*args, **kwargs)
+
+        return recorded
+
+
+def _shows_objects(program: str) -> bool:
+    return program in CONTEXT_PROGRAMS
+
+
+def _asked(program: str, query: str, objects: list[str]) -> Request:
+    """Raises `CodeFailure` when a program is called with what is no sentence."""
+    if not isinstance(query, str) or not query.strip(" ."):
+        raise CodeFailure(f"{program} has to be called with a sentence, not with {query!r}")
+    return request(program, query, objects)
+
+
+def _ret_val(asked: Request, program: Program) -> Any:
+    """Run a lazy program. Raises `CodeFailure` when it sets no `ret_val`."""
+    results = program.run()
+    if "ret_val" not in results:
+        raise CodeFailure(f"{asked.program} for `{asked.query}` did not set ret_val")
+    return results["ret_val"]

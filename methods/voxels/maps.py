@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from harness.failures import CodeFailure
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -164,7 +166,7 @@ def _quaternion(value: Any) -> Floats:
     quaternion = np.array(value, dtype=float).reshape(-1)
     length = float(np.linalg.norm(quaternion))
     if quaternion.shape != (4,) or not np.isfinite(length) or length == 0:
-        raise ValueError("a rotation map holds quaternions: four numbers w, x, y, z that are not all zero")
+        raise CodeFailure("a rotation map holds quaternions: four numbers w, x, y, z that are not all zero")
     return quaternion / length
 
 
