@@ -35,7 +35,9 @@ def measure(arguments: list[str]) -> Cost:
         "print(used.ru_utime + used.ru_stime, time.perf_counter() - start, used.ru_maxrss / 1024)\n"
         "sys.exit(done.stderr.decode() if done.returncode else 0)\n"
     )
-    done = subprocess.run([sys.executable, "-c", probe, *arguments], cwd=PROJECT, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", probe, *arguments], cwd=PROJECT, capture_output=True, text=True
+    )
     if done.returncode:
         raise SystemExit(f"run.py {' '.join(arguments)} failed:\n{done.stderr}")
     cpu, wall, peak = map(float, done.stdout.split())
@@ -47,7 +49,11 @@ def median(arguments: list[str]) -> Cost:
     costs = []
     for _ in range(REPEATS):
         with tempfile.TemporaryDirectory() as folder:
-            where = [f"hydra.run.dir={folder}/out", f"hydra.sweep.dir={folder}/out"] if "--help" not in arguments else []
+            where = (
+                [f"hydra.run.dir={folder}/out", f"hydra.sweep.dir={folder}/out"]
+                if "--help" not in arguments
+                else []
+            )
             costs.append(measure([*arguments, *where]))
     return Cost(*(statistics.median(getattr(c, name) for c in costs) for name in ("cpu", "wall", "peak_mb")))
 
@@ -56,7 +62,9 @@ def main() -> None:
     print(f"{os.cpu_count()} cores, Python {sys.version.split()[0]}, median of {REPEATS} runs")
     print(f"--help: {median(['--help']).cpu:.2f} s of CPU")
     few, many = (median([*NOOP, "env.size=10", f"env.scenes={scenes}"]) for scenes in (10, 1000))
-    print(f"an episode with its durable row: {(many.cpu - few.cpu) / 9900 * 1000:.3f} ms of CPU (10,000 less 100)")
+    print(
+        f"an episode with its durable row: {(many.cpu - few.cpu) / 9900 * 1000:.3f} ms of CPU (10,000 less 100)"
+    )
     print(f"10,000 episodes: {many.cpu:.2f} s of CPU, {many.peak_mb:.0f} MB peak of a process")
     grid = ["-m", *NOOP, "env.size=1", "env.scenes=1", f"seed={','.join(map(str, range(CELLS)))}"]
     pool = median(grid)

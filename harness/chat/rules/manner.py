@@ -9,13 +9,15 @@ from harness.chat.rules.places import AMOUNT, GRIPPER, centimetres
 
 _END = r"(?= at \S+ ?(?:x|times|speed)| with |, |$)"
 _STAY = re.compile(
-    r",? ?(?:and |but |while )*(?:keep(?:ing)?|stay(?:ing)?|remain(?:ing)?)(?: at least)?"
+    r",? ?\b(?:and |but |while )*(?:keep(?:ing)?|stay(?:ing)?|remain(?:ing)?)(?: at least)?"
     rf"(?: {AMOUNT})?(?: away| clear| far)? (?:from|of) (?P<x>.+?){_END}"
 )
-_SHUN = re.compile(rf",? ?(?:and |but |while |without )*(?:avoid(?:ing)?|touching|hitting) (?P<x>.+?){_END}")
+_SHUN = re.compile(
+    rf",? ?\b(?:and |but |while |without )*(?:avoid(?:ing)?|touching|hitting) (?P<x>.+?){_END}"
+)
 _USUAL = r"(?: of)?(?: the)?(?: usual| normal| default)?"
 _SPEED = re.compile(
-    rf",? ?(?:(?:and|while) (?:moving )?)?(?:at|with)(?: an?)? (?:(?P<factor>\d*\.?\d+) ?(?:x|times){_USUAL} speed"
+    rf",? ?\b(?:(?:and|while) (?:moving )?)?(?:at|with)(?: an?)? (?:(?P<factor>\d*\.?\d+) ?(?:x|times){_USUAL} speed"
     rf"|(?P<word>half|quarter|double|twice){_USUAL} speed|speed (?:of )?(?P<plain>\d*\.?\d+)x?)"
 )
 _SPEED_WORDS = {"half": 0.5, "quarter": 0.25, "double": 2.0, "twice": 2.0}

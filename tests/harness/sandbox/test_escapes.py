@@ -251,7 +251,9 @@ GROUPS = {
     "processes": PROCESSES,
 }
 SNIPPETS = [
-    pytest.param(code, id=f"{group}: {name}") for group, snippets in GROUPS.items() for name, code in snippets.items()
+    pytest.param(code, id=f"{group}: {name}")
+    for group, snippets in GROUPS.items()
+    for name, code in snippets.items()
 ]
 
 
@@ -304,13 +306,18 @@ def test_nothing_gets_out(code: str, done: list[str]) -> None:
 
 def test_api_objects_stay_usable() -> None:
     events: list[str] = []
-    result = Sandbox(LIMITS).compile("t = detect('x')\nret_val = (t.near(), t.position[1])", api(events)).run()
+    result = (
+        Sandbox(LIMITS).compile("t = detect('x')\nret_val = (t.near(), t.position[1])", api(events)).run()
+    )
     assert result["ret_val"] == ("near", 2)
 
 
 @pytest.mark.parametrize(
     "code",
-    ["x = detect('x')\nx.position[0] = 9\nret_val = x.position", "ret_val = [thing.near() for thing in things]"],
+    [
+        "x = detect('x')\nx.position[0] = 9\nret_val = x.position",
+        "ret_val = [thing.near() for thing in things]",
+    ],
 )
 def test_values_of_the_api_are_handed_over(code: str) -> None:
     things = [Thing(), Thing()]
