@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-
 FLUSHED = frozenset({"chat", "code", "error"})
 """Events that are worth having when the process dies right after them."""
 

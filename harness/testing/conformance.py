@@ -187,6 +187,6 @@ def check_launcher(name: str, folder: Path) -> None:
 
 
 def _check_config(config: Any) -> None:
-    assert is_dataclass(config), "a config group's target is a dataclass"
-    assert replace(config) == config, "it has to be rebuilt from its fields"  # type: ignore[type-var]
+    assert is_dataclass(type(config)), "a config group's target is a dataclass"
+    assert replace(config) == config, "it has to be rebuilt from its fields"
     assert all(isinstance(problem, Problem) for problem in config.problems()), "problems() lists Problem"

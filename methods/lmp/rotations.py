@@ -33,7 +33,8 @@ def qinverse(quaternion: ArrayLike) -> Floats:
     squared = w * w + x * x + y * y + z * z
     if squared == 0:
         raise ValueError("a quaternion of zero length has no inverse")
-    return np.array([w, -x, -y, -z]) / squared
+    inverse: Floats = np.array([w, -x, -y, -z]) / squared
+    return inverse
 
 
 def euler2quat(roll: float, pitch: float, yaw: float) -> Floats:

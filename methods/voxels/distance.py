@@ -69,8 +69,8 @@ def _spread(squares: Floats, axis: int, low: int, size: int) -> Floats:
     if finite.all():
         reach = int(np.sqrt((lines.max(axis=0) - lines.min(axis=0)).max()))
     if 2 * reach + 1 > count:  # each source once, over the whole grid
-        for source in range(count):
-            np.minimum(best, lines[source] + _column((grid - low - source) ** 2, lines.ndim), out=best)
+        for one in range(count):
+            np.minimum(best, lines[one] + _column((grid - low - one) ** 2, lines.ndim), out=best)
     else:
         for step in range(-reach, reach + 1):
             source = nearest + step

@@ -38,7 +38,8 @@ class Grid:
     def to_voxel(self, points: ArrayLike) -> Voxels:
         """Points (..., 3) in metres to voxel indices, clipped to the grid."""
         inside = np.clip(np.asarray(points, float), self.low, self.high)
-        return np.rint((inside - self.low) / self.voxel).astype(np.int64)
+        voxels: Voxels = np.rint((inside - self.low) / self.voxel).astype(np.int64)
+        return voxels
 
     def to_world(self, voxels: ArrayLike) -> Floats:
         """Voxel positions (..., 3), fractions allowed, to metres."""

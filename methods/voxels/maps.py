@@ -81,8 +81,8 @@ class RotationMap:
         """The quaternion (4,) at voxel indices (3,)."""
         for box, quaternion in reversed(self._regions):
             if all(_inside(int(v), part) for v, part in zip(voxel, box, strict=True)):
-                return quaternion.copy()
-        return self._default.copy()
+                return np.array(quaternion)
+        return np.array(self._default)
 
     def _box(self, key: Any) -> tuple[Any, ...]:
         if key is Ellipsis:
@@ -159,7 +159,7 @@ def _end(end: Any, size: int, count: Count, stop: bool = False) -> int | None:
 def _inside(number: int, part: Any) -> bool:
     if isinstance(part, slice):
         return number in range(part.start, part.stop, part.step)
-    return number == part
+    return number == int(part)
 
 
 def _quaternion(value: Any) -> Floats:

@@ -118,10 +118,11 @@ def _walk(
 def _neighbours(planar: bool) -> Voxels:
     """Offsets (124, 3) within two voxels, or (24, 3) in the plane, in index order."""
     reach = np.arange(-2, 3)
-    offsets = np.stack(np.meshgrid(reach, reach, [0] if planar else reach, indexing="ij"), axis=-1).reshape(
-        -1, 3
-    )
-    return offsets[(offsets != 0).any(axis=1)]
+    offsets: Voxels = np.stack(
+        np.meshgrid(reach, reach, [0] if planar else reach, indexing="ij"), axis=-1
+    ).reshape(-1, 3)
+    around: Voxels = offsets[(offsets != 0).any(axis=1)]
+    return around
 
 
 def finish(path: Floats, targets: NDArray[np.bool_], planar: bool, config: PlannerConfig) -> Floats:
@@ -171,7 +172,8 @@ def curvature(path: Floats) -> Floats:
     second = np.gradient(first, axis=0)
     bend = np.linalg.norm(np.cross(first, second), axis=1)
     speed = np.linalg.norm(first, axis=1) ** 3
-    return np.divide(bend, speed, out=np.zeros(len(path)), where=speed > 1e-9)
+    bends: Floats = np.divide(bend, speed, out=np.zeros(len(path)), where=speed > 1e-9)
+    return bends
 
 
 def _unit(values: Floats) -> Floats:
