@@ -115,8 +115,7 @@ def unique(cells: Sequence[Cell]) -> list[Cell]:
     return list(seen.values())
 
 
-def root_of(name: str, folder: str | None = None) -> Path:
-    """Folder of an experiment."""
-    if not name or Path(name).is_absolute() or ".." in Path(name).parts:
+def check_name(name: object) -> None:
+    """Raise `UsageError` for a `name` that cannot name a folder under outputs/."""
+    if not isinstance(name, str) or not name or Path(name).is_absolute() or ".." in Path(name).parts:
         raise UsageError(f"name={name!r} cannot name a folder under outputs/; use letters, digits, - and _.")
-    return Path(folder) if folder else Path("outputs") / name

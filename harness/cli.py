@@ -46,6 +46,7 @@ def explain(error: Exception) -> str:
     cause = error.__cause__
     if isinstance(cause, OmegaConfBaseException):
         text = f"{text} {str(cause).splitlines()[0]}".strip()
+    text = text.replace("Error merging override ", "", 1)
     unknown = re.search(r"Could not override '([\w.@/]+)'", text)
     if unknown:
         key = unknown.group(1)

@@ -11,7 +11,7 @@ from hydra.plugins.launcher import Launcher
 from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig
 
-from harness.cells import Cell, root_of
+from harness.cells import Cell
 from harness.compose import Composer
 from harness.failures import UsageError
 
@@ -29,10 +29,10 @@ class PoolLauncher(Launcher):
     def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> Sequence[JobReturn]:
         composer = Composer(self._context.config_loader, self._config)
         cells = [composer.cell(overrides) for overrides in job_overrides]
-        roots = {str(root_of(str(cell.config["name"]))) for cell in cells}
-        if len(roots) > 1:
+        names = {str(cell.config["name"]) for cell in cells}
+        if len(names) > 1:
             raise UsageError(
-                f"A sweep has one folder, but `name` takes several values: {', '.join(sorted(roots))}."
+                f"A sweep has one folder, but `name` takes several values: {', '.join(sorted(names))}."
             )
         play_and_show(cells, Path(str(self._config.hydra.sweep.dir)))
         return [

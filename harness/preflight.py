@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.cells import Cell
+from harness.cells import Cell, check_name
 from harness.failures import UsageError
 from harness.protocols import Problem
 from harness.recording import Recorder
@@ -17,6 +17,7 @@ def check(cells: Sequence[Cell]) -> None:
     """Raise one `UsageError` that lists everything which keeps these cells from running."""
     found: dict[str, None] = {}
     for cell in cells:
+        check_name(cell.config["name"])
         for line in _of_cell(cell):
             found.setdefault(line)
     if found:
