@@ -19,9 +19,10 @@ Count = Callable[[str], None]
 
 
 class ValueMap(np.ndarray):
-    """An (S, S, S) float32 array. As an index, a fraction is rounded, -1 is the last voxel, another negative
-    number is the first and one beyond the grid is the last; the ends of slices likewise, `start:-1` as in
-    Python. Each such change is counted. What is read from it is an ordinary array."""
+    """An (S, S, S) float32 array. As an index, a fraction is rounded, a number below the grid is the first
+    voxel and one beyond it the last; the ends of slices likewise. Each such change is counted. There is no
+    counting from the end: the public code keeps -1 as the last voxel, and a target computed to lie one voxel
+    below the table then is at the ceiling. What is read from it is an ordinary array."""
 
     count: Count
 
@@ -127,7 +128,7 @@ def _forgive(key: Any, shape: tuple[int, ...], count: Count) -> Any:
 
 def _bring(part: Any, size: int, count: Count) -> Any:
     if isinstance(part, slice):
-        return slice(_end(part.start, size, count), _end(part.stop, size, count, stop=True), part.step)
+        return slice(_end(part.start, size, count), _end(part.stop, size, count), part.step)
     if isinstance(part, np.ndarray) and part.dtype == bool:
         return part
     numbers = np.asarray(part, float)
@@ -136,21 +137,19 @@ def _bring(part: Any, size: int, count: Count) -> Any:
     rounded = np.rint(numbers)
     if (rounded != numbers).any():
         count("map: index rounded")
-    clamped = np.where(rounded == -1, size - 1, np.clip(rounded, 0, size - 1)).astype(int)
-    if (clamped != np.where(rounded == -1, size - 1, rounded)).any():
+    clamped = np.clip(rounded, 0, size - 1).astype(int)
+    if (clamped != rounded).any():
         count("map: index clamped")
     return int(clamped) if numbers.ndim == 0 else clamped
 
 
-def _end(end: Any, size: int, count: Count, stop: bool = False) -> int | None:
-    """An end of a slice: below zero it is the border, but a stop of -1 is Python's."""
+def _end(end: Any, size: int, count: Count) -> int | None:
+    """An end of a slice; beyond the grid it is the border."""
     if end is None:
         return None
     rounded = round(float(end))
     if rounded != float(end):
         count("map: index rounded")
-    if stop and rounded == -1:
-        return -1
     if rounded < 0 or rounded > size:
         count("map: index clamped")
     return min(max(rounded, 0), size)
