@@ -5,7 +5,7 @@ This module only describes it, without importing the simulator; `environment` is
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -46,6 +46,18 @@ class Tabletop:
             what = f"renderer={self.renderer} cannot draw on this machine"
             found.append(Problem(what, f"{gl.FIXES[self.renderer]}, or set env.renderer=auto"))
         return found
+
+    def parts(self) -> Mapping[str, list[Problem]]:
+        """Who can draw images here."""
+        from envs.mujoco import gl
+
+        if self.problems():
+            return {}
+        drawers: dict[str, list[Problem]] = {"renderer rays": []}
+        for backend in gl.BACKENDS:
+            problem = Problem(f"OpenGL by {backend} does not draw here", gl.FIXES[backend])
+            drawers[f"renderer {backend}"] = [] if gl.works(backend) else [problem]
+        return drawers
 
     def open(self) -> TabletopEnvironment:
         from envs.tabletop.environment import TabletopEnvironment

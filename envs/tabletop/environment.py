@@ -66,6 +66,7 @@ class TabletopEnvironment:
         self._noise = float(noise)
         self._renderer = renderer
         self._pictures: tuple[World, gl.Pictures] | None = None
+        self._drew = False
         self._tasks = {task.name: task for task in tasks}
         self._rename = dict(rename or {})
         self._scenes: dict[str, _Scene] = {}
@@ -156,6 +157,7 @@ class TabletopEnvironment:
             pixels = cameras.IMAGE_PIXELS
             drawer = gl.pictures(world.model, pixels, pixels, gl.resolve(self._renderer))
             self._pictures = world, drawer
+            self._drew = True
         return self._pictures[1].render(world.data, camera)
 
     def pose(self) -> Pose:
@@ -177,7 +179,8 @@ class TabletopEnvironment:
         return {
             "simulator": "mujoco",
             "mujoco": mujoco.__version__,
-            "renderer": gl.resolve(self._renderer),
+            "depth": "rays",
+            "renderer": gl.resolve(self._renderer) if self._drew else "not used",
         }
 
     def close(self) -> None:
