@@ -214,7 +214,7 @@ class World:
         return bool(self._held())
 
     def grasping_fixture(self) -> bool:
-        """Whether what the fingers hold hangs on the scene, as a drawer's handle or a cap on its thread does."""
+        """Whether what the fingers hold hangs on the scene, as a drawer's handle does."""
         return any(not self._is_free(body) for body in self._held())
 
     def held_geoms(self) -> frozenset[int]:
@@ -248,14 +248,7 @@ class World:
     def _is_free(self, body: int) -> bool:
         root = self.model.body_rootid[body]
         joint = self.model.body_jntadr[root]
-        loose = joint >= 0 and self.model.jnt_type[joint] == mujoco.mjtJoint.mjJNT_FREE
-        return bool(loose and not self._is_tied(body))
-
-    def _is_tied(self, body: int) -> bool:
-        """Whether an equality constraint that is in force ties the body to another one."""
-        model = self.model
-        ties = self.data.eq_active.astype(bool) & (model.eq_objtype == mujoco.mjtObj.mjOBJ_BODY)
-        return bool((ties & ((model.eq_obj1id == body) | (model.eq_obj2id == body))).any())
+        return bool(joint >= 0 and self.model.jnt_type[joint] == mujoco.mjtJoint.mjJNT_FREE)
 
     def _contact(self, first: frozenset[int], second: frozenset[int]) -> bool:
         return any(
