@@ -4,7 +4,7 @@ at every step needs. Equal to `scipy.ndimage.distance_transform_edt` and `gaussi
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,92 +12,93 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
+    Squares = NDArray[np.integer[Any]]
+    Box = tuple[slice, slice, slice]
 
-FEW = 12
-"""Up to so many voxels, distances to each of them are taken directly."""
 TRUNCATE = 4.0
 """Standard deviations at which the Gaussian is cut, as in SciPy."""
 
 
-def distance_to(targets: NDArray[np.bool_]) -> Floats:
-    """(S, S, S) distances in voxels to the nearest true voxel. Raises `ValueError` when there is none."""
-    return np.sqrt(squared_distance_to(targets))
-
-
-def squared_distance_to(targets: NDArray[np.bool_]) -> Floats:
-    """Squares of `distance_to`; whole numbers, so exact."""
-    voxels = np.argwhere(targets)
-    if len(voxels) == 0:
+def squared_distance_to(targets: NDArray[np.bool_]) -> Squares:
+    """Squared distances in voxels to the nearest true voxel of `targets` (X, Y, Z), in its shape; whole numbers,
+    so exact, and in 16 bits where they fit. Raises `ValueError` when there is no true voxel."""
+    box = bounding_box(targets)
+    if box is None:
         raise ValueError("there is no voxel to measure distances to")
-    size = targets.shape[0]
-    if len(voxels) <= FEW:
-        line = np.arange(size, dtype=np.float64)
-        squares = (line - voxels[..., None]) ** 2  # (N, 3, S)
-        nearest = np.full(targets.shape, np.inf)
-        for x, y, z in squares:
-            np.minimum(nearest, (x[:, None] + y)[..., None] + z, out=nearest)
-        return nearest
-    low, high = voxels.min(axis=0), voxels.max(axis=0) + 1
-    box = targets[low[0] : high[0], low[1] : high[1], low[2] : high[2]]
-    squares = _along_first(box, int(low[0]), size)
+    inside = targets[box]
+    longest = max(targets.shape)
+    kind = np.dtype(np.uint16 if 5 * longest**2 < 2**16 else np.int64)
+    if inside.all():  # the usual target: a voxel, a box, a slab
+        x, y, z = (
+            _to_interval(part, size).astype(kind) for part, size in zip(box, targets.shape, strict=True)
+        )
+        return (x[:, None] + y)[..., None] + z
+    nothing = 3 * longest**2
+    squares = _along_lines(inside, box[0], targets.shape[0], nothing).astype(kind)
     for axis in (1, 2):  # separable: the nearest in each line, then in each plane, then anywhere
-        squares = _spread(squares, axis, int(low[axis]), size)
-    return squares
+        squares = _spread(squares, axis, box[axis].start, targets.shape[axis], nothing)
+    return np.ascontiguousarray(squares)
 
 
-def _along_first(box: NDArray[np.bool_], low: int, size: int) -> Floats:
-    """Squared distance along the first axis to the nearest true voxel of the same line; inf without one."""
-    lines = np.zeros((size, *box.shape[1:]), dtype=bool)
-    lines[low : low + len(box)] = box
-    index = _column(np.arange(size), 3)
-    before = np.maximum.accumulate(np.where(lines, index, -np.inf), axis=0)
-    after = np.minimum.accumulate(np.where(lines, index, np.inf)[::-1], axis=0)[::-1]
-    return np.minimum(index - before, after - index) ** 2
+def bounding_box(mask: NDArray[Any]) -> Box | None:
+    """The smallest box that holds all that is not zero in `mask` (X, Y, Z); None when nothing is there."""
+    filled: NDArray[np.bool_] = mask if mask.dtype == bool else mask != 0
+    plane: NDArray[np.bool_] = filled.any(axis=0)
+    slices = filled.reshape(len(filled), -1).any(axis=1)
+    sides = [np.flatnonzero(side) for side in (slices, plane.any(axis=1), plane.any(axis=0))]
+    if len(sides[0]) == 0:
+        return None
+    x, y, z = (slice(int(side[0]), int(side[-1]) + 1) for side in sides)
+    return x, y, z
 
 
-def _spread(squares: Floats, axis: int, low: int, size: int) -> Floats:
-    """Widen one axis from the box to the grid: at i, the least of squares[j] + (i - j)^2. Lines along the axis
-    that are the same everywhere need one j only, and neighbours in one line are worth a look only as far as
-    the values differ."""
-    lines = np.moveaxis(squares, axis, 0)
-    count = len(lines)
-    grid = np.arange(size)
-    nearest = np.clip(grid - low, 0, count - 1)
-    best = lines[nearest] + _column((grid - low - nearest) ** 2, lines.ndim)
-    finite = np.isfinite(lines)
-    reach = count
-    if finite.all():
-        reach = int(np.sqrt((lines.max(axis=0) - lines.min(axis=0)).max()))
-    if 2 * reach + 1 > count:  # each source once, over the whole grid
-        for one in range(count):
-            np.minimum(best, lines[one] + _column((grid - low - one) ** 2, lines.ndim), out=best)
-    else:
-        for step in range(-reach, reach + 1):
-            source = nearest + step
-            valid = (source >= 0) & (source < count)
-            away = _column((grid[valid] - low - source[valid]) ** 2, lines.ndim)
-            best[valid] = np.minimum(best[valid], lines[source[valid]] + away)
+def _to_interval(part: slice, size: int) -> NDArray[np.int64]:
+    """Squared distances from each of `size` places on a line to an interval."""
+    places = np.arange(size)
+    away: NDArray[np.int64] = np.maximum(part.start - places, places - (part.stop - 1))
+    return np.maximum(away, 0) ** 2
+
+
+def _along_lines(inside: NDArray[np.bool_], part: slice, size: int, nothing: int) -> NDArray[np.int64]:
+    """Squared distances along the first axis, widened to `size`; `nothing` on lines without a true voxel."""
+    lines = np.zeros((size, *inside.shape[1:]), dtype=bool)
+    lines[part] = inside
+    place = np.arange(size)[:, None, None]
+    before = np.maximum.accumulate(np.where(lines, place, -2 * size), axis=0)
+    after = np.minimum.accumulate(np.where(lines, place, 3 * size)[::-1], axis=0)[::-1]
+    nearest: NDArray[np.int64] = np.minimum(np.minimum(place - before, after - place) ** 2, nothing)
+    return nearest
+
+
+def _spread(squares: Squares, axis: int, low: int, size: int, nothing: int) -> Squares:
+    """Widen one axis from the box to the grid: at i, the least of squares[j] + (i - j)^2, each j in turn over the
+    whole grid. The axis is first in memory meanwhile, so that each pass runs over long rows."""
+    sources = np.ascontiguousarray(np.moveaxis(squares, axis, 0))
+    best = np.full((size, *sources.shape[1:]), nothing, dtype=squares.dtype)
+    candidate = np.empty_like(best)
+    places = np.arange(size)
+    for place, source in enumerate(sources, start=low):
+        if source.min() < nothing:
+            away = ((places - place) ** 2).astype(squares.dtype)
+            np.add(source, away[:, None, None], out=candidate)
+            np.minimum(best, candidate, out=best)
     return np.moveaxis(best, 0, axis)
 
 
-def _column(values: NDArray[np.int64], ndim: int) -> Floats:
-    return values.astype(np.float64).reshape(-1, *(1,) * (ndim - 1))
-
-
-def smooth(values: NDArray[np.float64], sigma: float) -> Floats:
-    """Gaussian smoothing of (S, S, S), mirrored at the borders: along each axis a product with one small
-    matrix, which starts from the box that holds anything."""
-    filled = np.argwhere(values)
-    if len(filled) == 0:
-        return np.zeros(values.shape)
-    low, high = filled.min(axis=0), filled.max(axis=0) + 1
-    box = values[low[0] : high[0], low[1] : high[1], low[2] : high[2]].astype(np.float64)
-    for axis in range(3):
-        matrix = _smoothing_matrix(values.shape[axis], sigma)[:, low[axis] : high[axis]]
-        moved = np.moveaxis(box, axis, 0)
-        product = matrix @ np.ascontiguousarray(moved).reshape(len(moved), -1)
-        box = np.moveaxis(product.reshape(len(matrix), *moved.shape[1:]), 0, axis)
-    return np.ascontiguousarray(box)
+def smooth(values: NDArray[Any], sigma: float) -> Floats | None:
+    """Gaussian smoothing of (X, Y, Z) numbers or truth values, mirrored at the borders: along each axis a product
+    with one small matrix, which starts from the box that holds anything. None when nothing is there."""
+    box = bounding_box(values)
+    if box is None:
+        return None
+    along_x, along_y, along_z = (
+        _smoothing_matrix(size, sigma)[:, part] for size, part in zip(values.shape, box, strict=True)
+    )
+    held = values[box].astype(np.float64)
+    smoothed = (along_x @ held.reshape(len(held), -1)).reshape(-1, *held.shape[1:])
+    smoothed = along_y @ smoothed
+    smoothed = smoothed.reshape(-1, smoothed.shape[-1]) @ along_z.T
+    return smoothed.reshape(values.shape)
 
 
 @cache

@@ -15,7 +15,7 @@ from methods.voxels.controller import Waypoint
 from methods.voxels.grid import Grid
 from methods.voxels.maps import Count, RotationMap
 from methods.voxels.observation import Observation
-from methods.voxels.planner import PlannerConfig, obstacles, plan
+from methods.voxels.planner import PlannerConfig, plan
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -85,7 +85,7 @@ def execute(
         if movable.is_effector:
             controller.go(env, call.waypoint(grid.to_voxel(env.pose().position), env.pose().position), report)
         return done
-    waypoints = call.waypoints(path)
+    waypoints = call.waypoints(path, every=not movable.is_effector)
     done.waypoints = [[round(float(v), 4) for v in w.pose.position] for w in waypoints]
     final = waypoints[-1]
     for index, waypoint in enumerate(waypoints):
@@ -120,19 +120,21 @@ class _Call:
             raise CodeFailure("rotation_map has to come from get_empty_rotation_map()")
 
     def path(self, movable: Observation) -> Floats:
-        """(N, 3) voxels, without the start."""
+        """(N, 3) voxels."""
         assert self._affordance is not None
-        targets = self._affordance > 0
-        if not targets.any():
-            raise CodeFailure("the affordance map has no target: no voxel of it is above 0")
         points = self._env.scene_cloud(ignore_robot=True).points
-        scene = self._grid.occupancy(points)
-        shape = None if movable.is_effector else movable.occupancy_map
-        blocked = obstacles(scene, targets, movable.position, shape, self._avoidance, self._config)
-        return plan(movable.position, targets, blocked, planar=not movable.is_effector, config=self._config)
+        return plan(
+            movable.position,
+            self._affordance > 0,
+            self._grid.occupancy(points),
+            None if movable.is_effector else movable.occupancy_map,
+            self._avoidance,
+            self._config,
+        )
 
-    def waypoints(self, path: Floats) -> list[Waypoint]:
-        """Waypoints along the path, those that a straight line replaces left out."""
+    def waypoints(self, path: Floats, every: bool) -> list[Waypoint]:
+        """Waypoints along the path: all of them (a push goes a few centimetres only), or without those that a
+        straight line replaces."""
         voxels = np.rint(path).astype(int)
         openings = [self._opening(voxel) for voxel in voxels]
         openings[-1] = self._last_opening(voxels[-1], openings[-1])
@@ -141,7 +143,7 @@ class _Call:
             for voxel, point, opening in zip(voxels, path, openings, strict=True)
         ]
         made[-1] = self._made(voxels[-1], self._grid.to_world(voxels[-1]), openings[-1])
-        return [made[index] for index in straightened(path, made)]
+        return made if every else [made[index] for index in straightened(path, made)]
 
     def waypoint(self, voxel: Any, position: Floats) -> Waypoint:
         """What the maps say at a voxel, for the end effector at a position."""
@@ -157,16 +159,20 @@ class _Call:
         return self._env.gripper() if self._gripper is None else float(self._gripper[tuple(voxel)])
 
     def _last_opening(self, voxel: Any, opening: float) -> float:
-        """The rarer value of a gripper map that has two, if it lies near the end of the path: "closed 1 cm
+        """The rarer command of a gripper map that holds both, if it lies near the end of the path: "closed 1 cm
         around the handle" is meant for a path that ends a little beside it."""
         if self._gripper is None:
             return opening
-        values, counts = np.unique(self._gripper, return_counts=True)
-        if len(values) < 2:
+        opened = self._gripper > 0.5
+        opens = np.count_nonzero(opened)
+        if opens in (0, opened.size):
             return opening
-        rarer = values[counts.argmin()]
-        away = np.sqrt(((np.argwhere(self._gripper == rarer) - np.asarray(voxel)) ** 2).sum(axis=1).min())
-        return float(rarer) if away <= NEAR_END else opening
+        rarer = 2 * opens < opened.size
+        reach = int(NEAR_END)
+        box = tuple(slice(max(int(v) - reach, 0), int(v) + reach + 1) for v in voxel)
+        found = np.argwhere(opened[box] == rarer) + [part.start for part in box]
+        near = bool((np.linalg.norm(found - voxel, axis=1) <= NEAR_END).any())
+        return float(rarer) if near else opening
 
 
 def straightened(path: Floats, waypoints: list[Waypoint]) -> list[int]:

@@ -3,18 +3,19 @@ those of the specified algorithm; what is saved is work on voxels that the path 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from harness.failures import CodeFailure
-from methods.voxels.distance import distance_to, smooth, squared_distance_to
+from methods.voxels.distance import bounding_box, smooth, squared_distance_to
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from methods.voxels.distance import Squares
     from methods.voxels.grid import Voxels
 
     Floats = NDArray[np.float64]
@@ -45,108 +46,141 @@ class PlannerConfig:
 
 
 DECIMALS = 9
-
-
-def obstacles(
-    scene: NDArray[np.bool_],
-    targets: NDArray[np.bool_],
-    start: Voxels,
-    movable: NDArray[np.bool_] | None,
-    avoidance: NDArray[np.float32] | None,
-    config: PlannerConfig,
-) -> Floats:
-    """(S, S, S) in 0 to 1: what is in the way (fact page A3). `scene` is what is seen without the robot,
-    `movable` the voxels of the object that moves, None for the end effector."""
-    size = scene.shape[0]
-    free = squared_distance_to(targets) < config.target_clearance**2
-    if movable is not None and movable.any():
-        free |= squared_distance_to(movable) < config.start_clearance**2
-    else:
-        low = np.clip(start - config.effector_clearance, 0, size)
-        high = np.clip(start + config.effector_clearance + 1, 0, size)
-        free[low[0] : high[0], low[1] : high[1], low[2] : high[2]] = True
-    blocked = (scene & ~free).astype(np.float64)
-    return blocked if avoidance is None else np.clip(blocked + np.asarray(avoidance), 0, 1)
+REACH = 2
+"""Voxels along each axis that a step may go."""
 
 
 def plan(
     start: Voxels,
     targets: NDArray[np.bool_],
-    obstacle: Floats,
-    planar: bool = False,
+    scene: NDArray[np.bool_],
+    movable: NDArray[np.bool_] | None = None,
+    avoidance: NDArray[np.float32] | None = None,
     config: PlannerConfig | None = None,
 ) -> Floats:
-    """A path (N, 3) in voxels, fractions allowed, from `start` to the region of true `targets`; with `planar` it
-    keeps the height of the start (pushing). A start in the region gives that one point.
+    """A path (N, 3) in voxels, fractions allowed, from `start` to the region of true `targets`. `scene` holds the
+    voxels seen without the robot, `movable` those of the object that moves, None for the end effector; an object
+    is pushed, so it keeps the height of the start. A start in the region gives that one point.
 
     Raises `CodeFailure` for an empty region: the program that made the map set no target."""
     config = config or PlannerConfig()
     if not targets.any():
         raise CodeFailure("the affordance map has no target: no voxel of it is above 0")
-    walked = _walk(np.asarray(start, int), targets, obstacle, planar, config)
-    return finish(walked.astype(np.float64), targets, planar, config)
+    start = np.asarray(start, int)
+    squares = squared_distance_to(targets)
+    obstacle = obstacles(scene, squares, start, movable, avoidance, config)
+    planar = movable is not None
+    walked = _walk(start, squares, obstacle, planar, config)
+    return finish(walked.astype(np.float64), squares, planar, config)
+
+
+def obstacles(
+    scene: NDArray[np.bool_],
+    squares: Squares,
+    start: Voxels,
+    movable: NDArray[np.bool_] | None,
+    avoidance: NDArray[np.float32] | None,
+    config: PlannerConfig,
+) -> NDArray[np.bool_] | Floats:
+    """(S, S, S), truth values or numbers in 0 to 1: what is in the way (fact page A3). `squares` are the squared
+    distances to the target; the rest is as in `plan`."""
+    blocked: NDArray[np.bool_] = scene & (squares >= config.target_clearance**2)
+    moving = None if movable is None else bounding_box(movable)
+    if movable is not None and moving is not None:
+        around = _widened(moving, int(config.start_clearance), movable.shape[0])
+        blocked[around] &= squared_distance_to(movable[around]) >= config.start_clearance**2
+    else:
+        at = [slice(int(v), int(v) + 1) for v in start]
+        blocked[_widened(at, config.effector_clearance, scene.shape[0])] = False
+    return blocked if avoidance is None else np.clip(blocked + avoidance.astype(np.float64), 0, 1)
+
+
+def _widened(box: Sequence[slice], by: int, size: int) -> tuple[slice, ...]:
+    """A box with a margin, cut at the borders of the grid."""
+    return tuple(slice(max(part.start - by, 0), min(part.stop + by, size)) for part in box)
 
 
 def _walk(
-    start: Voxels, targets: NDArray[np.bool_], obstacle: Floats, planar: bool, config: PlannerConfig
+    start: Voxels,
+    squares: Squares,
+    obstacle: NDArray[np.bool_] | Floats,
+    planar: bool,
+    config: PlannerConfig,
 ) -> Voxels:
     """(N, 3): step to the cheapest neighbour until a target is reached or no neighbour is cheaper."""
-    cost = _unit(
-        config.target_weight * _unit(distance_to(targets))
-        + config.obstacle_weight * _unit(smooth(obstacle, config.sigma))
-    )
-    around = _neighbours(planar)
-    here = start
-    path = [here]
+    cost = _cost(squares, obstacle, config)
+    low, high = float(cost.min()), float(cost.max())
+    scale = high - low or 1.0
+    size = cost.shape[0]
+    x, y, z = (int(v) for v in start)
+    path = [(x, y, z)]
     for _ in range(config.max_steps):
-        if targets[tuple(here)]:
+        if squares[x, y, z] == 0:
             break
-        options = here + around
-        inside = ((options >= 0) & (options < cost.shape[0])).all(axis=1)
-        options = options[inside]
-        costs = np.round(cost[tuple(options.T)], DECIMALS)
+        x_low, y_low, z_low = max(x - REACH, 0), max(y - REACH, 0), z if planar else max(z - REACH, 0)
+        z_high = z if planar else min(z + REACH, size - 1)
+        around = cost[x_low : x + REACH + 1, y_low : y + REACH + 1, z_low : z_high + 1]
+        costs = np.round((around - low) / scale, DECIMALS)
+        here = (x - x_low, y - y_low, z - z_low)
+        current = costs[here]
+        costs[here] = np.inf
         best = int(costs.argmin())
-        if costs[best] >= round(float(cost[tuple(here)]), DECIMALS) + config.stop:
+        if costs.flat[best] >= current + config.stop:
             break
-        cost[tuple(here)] += 1  # not to come back
-        here = options[best]
-        path.append(here)
+        cost[x, y, z] += scale  # 1 after scaling: not to come back
+        i, j, k = np.unravel_index(best, costs.shape)
+        x, y, z = x_low + int(i), y_low + int(j), z_low + int(k)
+        path.append((x, y, z))
     return np.array(path)
 
 
-@cache
-def _neighbours(planar: bool) -> Voxels:
-    """Offsets (124, 3) within two voxels, or (24, 3) in the plane, in index order."""
-    reach = np.arange(-2, 3)
-    offsets: Voxels = np.stack(
-        np.meshgrid(reach, reach, [0] if planar else reach, indexing="ij"), axis=-1
-    ).reshape(-1, 3)
-    around: Voxels = offsets[(offsets != 0).any(axis=1)]
-    return around
+def _cost(squares: Squares, obstacle: NDArray[np.bool_] | Floats, config: PlannerConfig) -> Floats:
+    """The weighted sum of both parts, each scaled to 1 but not moved to 0; whoever looks at a voxel scales the
+    sum, which saves passes over the whole grid."""
+    cost = np.sqrt(squares, dtype=np.float64)
+    spread = float(cost.max())  # a target is 0
+    if spread > 0:
+        cost *= config.target_weight / spread
+    blocked = smooth(obstacle, config.sigma)
+    if blocked is not None:
+        spread = float(blocked.max() - blocked.min())
+        if spread > 0:
+            blocked *= config.obstacle_weight / spread
+            cost += blocked
+    return cost
 
 
-def finish(path: Floats, targets: NDArray[np.bool_], planar: bool, config: PlannerConfig) -> Floats:
+def finish(path: Floats, squares: Squares, planar: bool, config: PlannerConfig) -> Floats:
     """Smooth the walked path, cut it where it bends too sharply, thin it and end it in the target region."""
     path = savitzky_golay(path, config.window, config.order)
     bends = np.flatnonzero(curvature(path) > config.max_curvature)
     bends = bends[bends >= 5]
     if len(bends):
-        path = path[: max(1, int(0.9 * bends[0]))]
+        path = path[: int(0.9 * bends[0])]
     if len(path) > 1:
         step = float(np.linalg.norm(np.diff(path, axis=0), axis=1).mean())
         skip = round(config.spacing / step) if step > 0 else 1
         path = path[:: max(1, skip)]
-    size = targets.shape[0]
-    path = np.clip(path, 0, size - 1)
-    if not targets[tuple(np.rint(path[-1]).astype(int))]:
-        voxels = np.argwhere(targets)
-        end = voxels[((voxels - path[-1]) ** 2).sum(axis=1).argmin()].astype(np.float64)
+    path = np.clip(path, 0, squares.shape[0] - 1)
+    if squares[tuple(np.rint(path[-1]).astype(int))] > 0:
+        end = _nearest_target(path[-1], squares)
         if planar:
             end[2] = path[-1, 2]
         path = np.vstack([path, end])
     if planar:
         path = np.vstack([path[: -1 : config.push_skip], path[-1]])
     return path
+
+
+def _nearest_target(point: Floats, squares: Squares) -> Floats:
+    """(3,) the target voxel nearest to a point (3,) in voxels. How far to look is known from the point's voxel."""
+    voxel = np.rint(point).astype(int)
+    far = int(np.sqrt(squares[tuple(voxel)])) + 2
+    box = _widened([slice(int(v), int(v) + 1) for v in voxel], far, squares.shape[0])
+    found = np.argwhere(squares[box] == 0) + [part.start for part in box]
+    away = np.round(np.linalg.norm(found - point, axis=1), DECIMALS)
+    nearest: Floats = found[away.argmin()].astype(np.float64)
+    return nearest
 
 
 def savitzky_golay(path: Floats, window: int, order: int) -> Floats:
@@ -174,13 +208,3 @@ def curvature(path: Floats) -> Floats:
     speed = np.linalg.norm(first, axis=1) ** 3
     bends: Floats = np.divide(bend, speed, out=np.zeros(len(path)), where=speed > 1e-9)
     return bends
-
-
-def _unit(values: Floats) -> Floats:
-    """Scaled to 0 to 1; all 0 when they are all equal."""
-    low, high = float(values.min()), float(values.max())
-    if high == low:
-        return np.zeros_like(values)
-    values = values - low
-    values /= high - low
-    return values
