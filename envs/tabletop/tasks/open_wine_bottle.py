@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 _TURN = math.radians(150)
 """The cap is free from this turn on. As in RLBench it counts from the start and in either direction, so turning it
-forth and back does not add up. One grasp is enough: from its usual orientation the gripper turns 180 degrees
-anticlockwise, seen from above, and less than that clockwise. The thread's friction keeps the turn of one grasp for the
+to and fro does not add up. One grasp is enough: the gripper has room for 180 degrees anticlockwise, seen from above,
+from its usual orientation, and for 120 degrees clockwise. The thread's friction keeps the turn of one grasp for the
 next."""
 _CAP = 0.302
 """Height of the cap's middle above the table, metres."""
@@ -52,7 +52,7 @@ class OpenWineBottle(TabletopTask):
             name="thread",
             type=mujoco.mjtJoint.mjJNT_HINGE,
             axis=[0, 0, 1],
-            frictionloss=0.04,
+            frictionloss=0.1,
             damping=0.01,
             armature=0.0005,
         )
