@@ -42,8 +42,8 @@ def squared_distance_to(targets: NDArray[np.bool_]) -> Squares:
 
 def bounding_box(mask: NDArray[Any]) -> Box | None:
     """The smallest box that holds all that is not zero in `mask` (X, Y, Z); None when nothing is there."""
-    filled: NDArray[np.bool_] = mask if mask.dtype == bool else mask != 0
-    plane: NDArray[np.bool_] = filled.any(axis=0)
+    filled: NDArray[np.bool_] = np.asarray(mask, dtype=bool)
+    plane = np.asarray(filled.any(axis=0))
     slices = filled.reshape(len(filled), -1).any(axis=1)
     sides = [np.flatnonzero(side) for side in (slices, plane.any(axis=1), plane.any(axis=0))]
     if len(sides[0]) == 0:

@@ -57,16 +57,14 @@ def walk(start, targets, obstacle, planar=False):
         high = [min(v + 2, size - 1) for v, size in zip(here, cost.shape, strict=True)]
         if planar:
             low[2] = high[2] = here[2]
-        best, least = None, np.inf
         window = np.round(cost[tuple(slice(a, b + 1) for a, b in zip(low, high, strict=True))], 9)
-        for offset, value in np.ndenumerate(window):
-            voxel = tuple(a + o for a, o in zip(low, offset, strict=True))
-            if voxel != here and value < least:
-                best, least = voxel, value
-        if not least < np.round(cost[here], 9) + STOP:
+        current = window[tuple(v - a for v, a in zip(here, low, strict=True))]
+        window[tuple(v - a for v, a in zip(here, low, strict=True))] = np.inf
+        if not window.min() < current + STOP:
             break
+        offset = np.unravel_index(window.argmin(), window.shape)
         cost[here] += 1
-        here = best
+        here = tuple(int(a + o) for a, o in zip(low, offset, strict=True))
         path.append(here)
     return np.array(path)
 
