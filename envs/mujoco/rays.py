@@ -104,3 +104,5 @@ def _cast(
         len(geoms),
         reach,
     )
+    # MuJoCo skips what lies wholly beyond the reach; a plane or a wall that begins within it is still met further on.
+    geoms[distance > reach] = -1
