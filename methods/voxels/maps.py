@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 Count = Callable[[str], None]
 """Called with the name of a coercion."""
+Region = tuple[int | slice, ...] | np.ndarray
+"""Where a rotation map holds a quaternion: an index or slice along each axis, or a mask."""
 
 
 class ValueMap(np.ndarray):
@@ -55,7 +57,7 @@ class RotationMap:
     def __init__(self, size: int, default: Floats, count: Count) -> None:
         self._size = size
         self._default = _quaternion(default)
-        self._regions: list[tuple[tuple[Any, ...], Floats]] = []
+        self._regions: list[tuple[Region, Floats]] = []
         self._count = count
 
     @property
@@ -63,10 +65,14 @@ class RotationMap:
         return (self._size,) * 3 + (4,)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        """Set a quaternion in a voxel, in slices or in all (`m[:, :, :] = q`, `m[...] = q`, `m[x, y, z] = q`)."""
+        """Set a quaternion in a voxel, in slices, in a mask or in all (`m[:, :, :] = q`, `m[...] = q`,
+        `m[x, y, z] = q`, `m[affordance_map > 0] = q`)."""
         quaternion = _quaternion(value)
+        if isinstance(key, np.ndarray) and key.dtype == bool and key.shape == self.shape[:3]:
+            self._regions.append((np.array(key), quaternion))
+            return
         box = self._box(key)
-        if all(isinstance(part, slice) and part.start == 0 and part.stop == self._size for part in box):
+        if all(part == slice(0, self._size, 1) for part in box):
             self._default, self._regions = quaternion, []
         else:
             self._regions.append((box, quaternion))
@@ -76,16 +82,16 @@ class RotationMap:
         box = self._box(key)
         if any(isinstance(part, slice) for part in box):
             raise IndexError("a rotation map is read one voxel at a time: map[x, y, z]")
-        return self.at(tuple(int(part) for part in box))
+        return self.at(box)
 
     def at(self, voxel: Any) -> Floats:
         """The quaternion (4,) at voxel indices (3,)."""
-        for box, quaternion in reversed(self._regions):
-            if all(_inside(int(v), part) for v, part in zip(voxel, box, strict=True)):
+        for region, quaternion in reversed(self._regions):
+            if _inside(tuple(int(v) for v in voxel), region):
                 return np.array(quaternion)
         return np.array(self._default)
 
-    def _box(self, key: Any) -> tuple[Any, ...]:
+    def _box(self, key: Any) -> tuple[int | slice, ...]:
         if key is Ellipsis:
             key = (slice(None),) * 3
         parts = key if isinstance(key, tuple) else (key,)
@@ -94,10 +100,12 @@ class RotationMap:
         parts = parts + (slice(None),) * (3 - len(parts))
         if len(parts) != 3:
             raise IndexError("a rotation map has three indices and holds a quaternion in each voxel")
+        if any(np.ndim(part) > 0 for part in parts if not isinstance(part, slice)):
+            raise IndexError(
+                "a rotation map is set in a voxel, in slices, in a mask of its size or everywhere"
+            )
         box = _forgive(parts, (self._size,) * 3, self._count)
-        return tuple(
-            slice(*part.indices(self._size)) if isinstance(part, slice) else int(part) for part in box
-        )
+        return tuple(slice(*part.indices(self._size)) if isinstance(part, slice) else part for part in box)
 
 
 def set_voxel_by_radius(
@@ -155,10 +163,13 @@ def _end(end: Any, size: int, count: Count) -> int | None:
     return min(max(rounded, 0), size)
 
 
-def _inside(number: int, part: Any) -> bool:
-    if isinstance(part, slice):
-        return number in range(part.start, part.stop, part.step)
-    return number == int(part)
+def _inside(voxel: tuple[int, ...], region: Region) -> bool:
+    if isinstance(region, np.ndarray):
+        return bool(region[voxel])
+    return all(
+        number in range(part.start, part.stop, part.step) if isinstance(part, slice) else number == part
+        for number, part in zip(voxel, region, strict=True)
+    )
 
 
 def _quaternion(value: Any) -> Floats:
