@@ -143,7 +143,9 @@ class _Call:
             for voxel, point, opening in zip(voxels, path, openings, strict=True)
         ]
         made[-1] = self._made(voxels[-1], self._grid.to_world(voxels[-1]), openings[-1])
-        return made if every else [made[index] for index in straightened(path, made)]
+        if every:
+            return made[1:] or made  # the start is where the object is, but for rounding
+        return [made[index] for index in straightened(path, made)]
 
     def waypoint(self, voxel: Any, position: Floats) -> Waypoint:
         """What the maps say at a voxel, for the end effector at a position."""
