@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 SHORTEST, LONGEST = -0.02, 0.09
 """Metres that one push may move along its direction."""
+AS_GOOD = 0.001
+"""Metres within which pushes are taken to be as good as each other."""
 BEHIND, RETREAT = 0.08, 0.064
 """Metres behind the contact at which a push starts and ends."""
 
@@ -60,17 +62,20 @@ def best_push(points: Floats, target: Floats) -> Push:
 
     The model of the fact page, whose random shooting this replaces by its optimum: touched at a point of the
     object, pushed from there towards the target by a distance between `SHORTEST` and `LONGEST`, the object is
-    translated by that, and by nothing if the push points away from its centroid."""
+    translated by that, and by nothing if the push points away from its centroid. Of pushes that are as good,
+    the longest: to the model a negative distance pulls, in truth it touches nothing."""
     centroid = points.mean(axis=0)
     towards = target - points
     length = np.linalg.norm(towards, axis=1, keepdims=True)
     directions: NDArray[np.float64] = np.divide(
         towards, length, out=np.zeros_like(towards), where=length > 1e-9
     )
-    distances = np.clip(((target - centroid) * directions).sum(axis=1), SHORTEST, LONGEST)
     pushes = ((centroid - points) * directions).sum(axis=1) > 0
-    moved = centroid + np.where(pushes, distances, 0.0)[:, None] * directions
-    best = int(np.linalg.norm(moved - target, axis=1).argmin())
+    distances = np.clip(((target - centroid) * directions).sum(axis=1), SHORTEST, LONGEST)
+    distances = np.where(pushes, distances, 0.0)
+    moved = centroid + distances[:, None] * directions
+    away = np.linalg.norm(moved - target, axis=1)
+    best = int(np.where(away <= away.min() + AS_GOOD, distances, -np.inf).argmax())
     return Push(points[best], directions[best], float(distances[best]), moved[best])
 
 
