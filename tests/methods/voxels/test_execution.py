@@ -211,6 +211,28 @@ def test_missed_motions_are_counted_and_do_not_end_the_call(
     assert set(done.missed) == {"move: out of reach"}
 
 
+def test_waypoints_that_lie_behind_are_left_out(world: Workbench, run: Callable[..., Execution]) -> None:
+    """The first motion goes too far, past the second waypoint: there is no going back to it."""
+    velocity = filled(1.0)
+    velocity[:, :, 20:30] = 0.5
+    maps = {"affordance": target((0.0, 0.0, 0.1)), "velocity": velocity}
+    run(**maps)
+    assert {round(pose.position[2], 1) for pose in world.poses} == {0.3, 0.2, 0.1}
+    world.home()
+    world.poses.clear()
+    move = world.move
+
+    def too_far(pose: Pose, speed: float = 1.0) -> Motion:
+        motion = move(pose, speed)
+        if len(world.poses) == 1:
+            world.tool = Pose(np.array([0.0, 0.0, 0.14]), DOWN)
+        return motion
+
+    world.move = too_far  # type: ignore[method-assign]
+    run(**maps)
+    assert {round(pose.position[2], 1) for pose in world.poses} == {0.3, 0.1}
+
+
 def test_the_step_limit_ends_the_call(world: Workbench, run: Callable[..., Execution]) -> None:
     world.limit = 1
     with pytest.raises(StepLimit):
