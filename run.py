@@ -9,6 +9,7 @@ import hydra
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
+from harness import help as page
 from harness.cells import Cell
 from harness.cli import messages
 from harness.compose import to_plain
@@ -27,6 +28,9 @@ def run(config: DictConfig) -> None:
 
 
 if __name__ == "__main__":
+    if {"--help", "-h"} & set(sys.argv):
+        print(page.text())
+        sys.exit()
     if len(sys.argv) == 1:
         print(
             "No arguments: a small default, the same as `python run.py +experiment=quick`.", file=sys.stderr

@@ -86,3 +86,12 @@ def test_hydras_own_launcher_works_too_and_one_failing_job_leaves_the_others(tmp
 
 def test_explanations_keep_the_message() -> None:
     assert explain(UsageError("plain")) == "plain"
+
+
+def test_help_lists_options_and_keys() -> None:
+    done = subprocess.run([sys.executable, "run.py", "--help"], cwd=PROJECT, capture_output=True, text=True)
+    assert done.returncode == 0
+    lines = {line.split()[0]: line for line in done.stdout.splitlines() if line.startswith("  ")}
+    assert "retry, voxposer" in lines["method"]
+    assert "tabletop" in lines["env"]
+    assert lines["run.episode_timeout=1200.0"].endswith("the watchdog ends an episode's worker.")
