@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import MISSING, fields, is_dataclass
 from importlib.metadata import entry_points
+from itertools import pairwise
 from pathlib import Path
 
 from harness import schema
@@ -74,7 +75,7 @@ def _descriptions(config: type) -> dict[str, str]:
         if isinstance(node, ast.ClassDef) and node.name == config.__name__
     )
     found = {}
-    for field, text in zip(body, body[1:], strict=False):
+    for field, text in pairwise(body):
         if (
             isinstance(field, ast.AnnAssign)
             and isinstance(field.target, ast.Name)
