@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from harness.episode import Episode
 from harness.failures import GenerationFailure, ProviderError
-from harness.protocols import Environment, Problem, Reset, Task, Verdict
+from harness.protocols import Problem, Reset, Task, Verdict
 from harness.seeding import Seeds, derive
 
 if TYPE_CHECKING:
@@ -36,18 +36,20 @@ class NoopEnv:
         return [Task(f"task{i}", ("do nothing", "do not do anything"), 10) for i in range(self.size)]
 
     def interfaces(self) -> tuple[type, ...]:
-        return (Environment,)
+        return (NoopSimulator,)
 
     def problems(self) -> list[Problem]:
         return [Problem("The simulator is missing", "Install it.")] if self.broken == "problem" else []
 
-    def open(self) -> Environment:
+    def open(self) -> NoopSimulator:
         if self.broken == "open":
             raise RuntimeError("no simulator here")
-        return _NoopSimulator(self)
+        return NoopSimulator(self)
 
 
-class _NoopSimulator:
+class NoopSimulator:
+    """The open environment. `step` is all that can be done to it."""
+
     control_hz = 10.0
     on_control_step: Callable[[], None] | None = None
 
@@ -55,9 +57,11 @@ class _NoopSimulator:
         self._config = config
         self._success = False
         self._resets = 0
+        self._steps = 0
 
     def reset(self, task: str, scene: int, seeds: Seeds) -> Reset:
         self._resets += 1
+        self._steps = 0
         draw = derive("noop", task, scene, seeds.cell_seed, seeds.trial) % 1000
         self._success = draw < 1000 * self._config.rate
         salt = self._resets if self._config.broken == "hash" else 0
@@ -66,8 +70,14 @@ class _NoopSimulator:
     def verdict(self) -> Verdict:
         return Verdict(self._success, holds=self._success, subtasks_done=int(self._success))
 
+    def step(self) -> None:
+        """One control step, in which nothing happens."""
+        self._steps += 1
+        if self.on_control_step is not None:
+            self.on_control_step()
+
     def steps(self) -> int:
-        return 0
+        return self._steps
 
     def cameras(self) -> Sequence[str]:
         return ("front",)
@@ -95,19 +105,20 @@ class NoopMethod:
     """A file that makes the fault happen only while it does not exist yet."""
     seconds: float = 0.0
     steps: int = 0
-    """Times that the control-step hook is called in a trial."""
+    """Control steps in a trial."""
 
     def requires(self) -> tuple[type, ...]:
-        return (Environment,)
+        return (NoopSimulator,)
 
     def play(self, episode: Episode) -> None:
+        env = episode.env
+        assert isinstance(env, NoopSimulator)
         for _ in range(self.trials):
             with episode.trial() as trial:
                 if self.seconds:
                     time.sleep(self.seconds)
                 for _ in range(self.steps):
-                    if episode.env.on_control_step is not None:
-                        episode.env.on_control_step()
+                    env.step()
                 if self.fault and episode.key.task == self.fault_task and self._due():
                     self._break()
             if trial.success:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from envs.tabletop import Tabletop
@@ -87,7 +86,7 @@ def test_the_noop_method_conforms(make_cell: Callable[..., Cell], tmp_path: Path
 
 def test_a_method_that_ends_in_an_error_is_named(make_cell: Callable[..., Cell], tmp_path: Path) -> None:
     broken = NoopMethod(fault="raise", fault_task="task0")
-    with pytest.raises(AssertionError, match="the episode is an error: .*a bug of ours"):
+    with pytest.raises(AssertionError, match=r"the episode is an error: .*a bug of ours"):
         conformance.check_method(broken, make_cell(), tmp_path)
 
 
