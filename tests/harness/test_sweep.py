@@ -31,7 +31,7 @@ def rows_of(root: Path) -> dict[tuple[str, str], dict[str, Any]]:
 
 def test_serial_parallel_and_resumed_runs_give_the_same_rows(tmp_path: Path, make_cell: MakeCell) -> None:
     def cells(**changes: Any) -> list[Cell]:
-        return [make_cell(seed=seed, method={"trials": 3, "steps": 2}, **changes) for seed in (0, 1)]
+        return [make_cell(seed=seed, method={"trials": 3}, **changes) for seed in (0, 1)]
 
     assert run_cells(cells(), tmp_path / "serial").complete
     assert run_cells(cells(run=WORKERS), tmp_path / "parallel").complete
@@ -46,7 +46,9 @@ def test_serial_parallel_and_resumed_runs_give_the_same_rows(tmp_path: Path, mak
 
 
 def test_a_row_says_what_happened(tmp_path: Path, make_cell: MakeCell) -> None:
-    result = run_cells([make_cell(env={"rate": 0.0, "scenes": 1, "size": 1}, method={"trials": 3})], tmp_path)
+    result = run_cells(
+        [make_cell(env={"rate": 0.0, "scenes": 1, "size": 1}, method={"trials": 3, "steps": 2})], tmp_path
+    )
     (row,) = store.load(tmp_path)
     wanted = {
         "method": "noop",
