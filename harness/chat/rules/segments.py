@@ -29,6 +29,10 @@ _MODAL = re.compile(
     r"(?P<x>.+?) (?:should|must|has to|have to|needs to|need to|ought to|is to|are to) (?P<no>not |no longer )?"
     r"(?:be |get |go |end up |stay )(?P<state>.+?)(?: [.!?])?"
 )
+_CAUSED = re.compile(r"(?:please )?(?:make|have|let|cause) (?P<x>.+?) (?:to )?(?:be|get|go) (?P<state>.+)")
+_ENSURED = re.compile(
+    r"(?:please )?(?:make sure|be sure|ensure)(?: that)? (?P<x>.+?) (?:is|are|gets|goes|ends up) (?P<state>.+)"
+)
 
 
 def commands(text: str) -> list[str]:
@@ -69,14 +73,15 @@ def segments(said: list[str], nouns: frozenset[str]) -> list[tuple[str, list[str
 
 
 def _active(plain: str) -> str:
-    """Turn "the tap has to be shut off" and "the tap should not be on" into commands, and "give the key a push"
-    into "push the key"."""
+    """Turn "the tap has to be shut off", "the tap should not be on" and "make the tap go off" into commands, and
+    "give the key a push" into "push the key"."""
     given = re.fullmatch(
         r"(?P<lead>.*?)\bgive (?P<x>.+?) a (?:\w+ )?(?P<verb>\w+)(?P<rest>(?: [.!?])?)", plain
     )
     if given and words.verb(given["verb"]):
         return f"{given['lead']}{given['verb']} {given['x']}{given['rest']}"
-    found = _MODAL.fullmatch(plain)
+    caused = _CAUSED.fullmatch(plain) or _ENSURED.fullmatch(plain)
+    found = _MODAL.fullmatch(f"{caused['x']} should be {caused['state']}" if caused else plain)
     if found is None or set(found["x"].split()) & {"you", "i", "we", "robot", "and", ","}:
         return plain
     thing, state = found["x"], found["state"].split()
