@@ -47,8 +47,9 @@ class TakeUmbrellaOutOfUmbrellaStand(TabletopTask):
 
         umbrella = parts.free_body(spec, "umbrella")
         parts.capsule(umbrella, (0, 0, 0.006), (0, 0, 0.03), 0.006, "steel", mass=0.005)
-        parts.cylinder(umbrella, (0, 0, 0.03), (0, 0, 0.09), 0.015, "navy", mass=0.015)
-        parts.cylinder(umbrella, (0, 0, 0.09), (0, 0, 0.16), 0.020, "navy", mass=0.015)
+        # The folded cloth hangs to one side, so that the umbrella leans and does not stand on its tip.
+        parts.cylinder(umbrella, (0.003, 0, 0.03), (0.003, 0, 0.09), 0.014, "navy", mass=0.015)
+        parts.cylinder(umbrella, (0.005, 0, 0.09), (0.005, 0, 0.16), 0.019, "navy", mass=0.015)
         parts.cylinder(umbrella, (0, 0, 0.16), (0, 0, _GRIP[0]), 0.006, "steel", mass=0.005)
         grip = umbrella.add_body(name="grip")
         low, high = _GRIP
@@ -59,9 +60,7 @@ class TakeUmbrellaOutOfUmbrellaStand(TabletopTask):
 
         x, y = world.spot(rng, _RADIUS, x=(0.14, 0.38), y=(-0.25, 0.25))
         world.put("stand", x, y, TABLE_TOP, float(rng.uniform(-math.pi, math.pi)))
-        # Off the middle, so that it falls against the rim in a direction of its own.
-        lean = float(rng.uniform(-math.pi, math.pi))
-        x, y = x + 0.02 * math.cos(lean), y + 0.02 * math.sin(lean)
+        # Its yaw decides which way it leans.
         world.put("umbrella", x, y, TABLE_TOP + _FLOOR + 0.001, float(rng.uniform(-math.pi, math.pi)))
         return {}
 
