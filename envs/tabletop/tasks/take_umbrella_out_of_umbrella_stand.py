@@ -28,9 +28,9 @@ _GRIP = (0.19, 0.27)
 class TakeUmbrellaOutOfUmbrellaStand(TabletopTask):
     name = "take_umbrella_out_of_umbrella_stand"
     instructions = (
-        "take the umbrella out of the umbrella stand",
-        "pull the umbrella up until it is out of its stand",
-        "lift the umbrella from the umbrella stand by its handle",
+        "lift the umbrella out of the umbrella stand",
+        "pull the umbrella up until it has left its stand",
+        "remove the umbrella from the umbrella stand by its handle",
         "it is raining, so get the umbrella out of the stand",
     )
     step_limit = 2000
