@@ -61,10 +61,10 @@ def test_tilting_it_in_the_stand_does_not_count(scene):
     world = env.world
     grip = world.position("umbrella") + 0.24 * world.rotation("umbrella")[:, 2]
     env.set_gripper(0.0)
-    away = grip + [0.0, 0.10, 0.0]
+    away = grip + np.array([0.0, 0.10, 0.0])
     go(env, away + up(0.1))
     go(env, away)
-    go(env, away - [0.0, 0.16, 0.0])
+    go(env, away - np.array([0.0, 0.16, 0.0]))
     assert world.touching("stand", "umbrella")
     assert not env.verdict().success
 
