@@ -1,18 +1,21 @@
-"""Take the ball from above and let go of it above the middle of the hoop."""
+"""Take the ball by its middle, carry it high over the hoop, and let go a little above it."""
 
-import numpy as np
+RELEASE = 0.07
 
 
 def solve(arm, kit):
-    ball = arm.world.position("basketball")
-    hoop = arm.world.position("basket") + kit.up(0.20)
-    # The fingers open across the line to the ring's fixture, clear of the board.
-    yaw = kit.nearest(kit.yaw_of(arm.world.rotation("basket")))
-    arm.go(ball + kit.up(0.12), kit.down())
-    arm.go(ball, speed=0.6)
+    world = arm.world
+    frame = world.rotation("goal")
+    # Fingers open along the backboard, so that the hand keeps clear of it.
+    grip = kit.down(kit.nearest(kit.yaw_of(frame)))
+    ball = world.position("basketball")
+    hoop = world.position("goal") + kit.up(0.26)
+    arm.go(ball + kit.up(0.12), grip)
+    arm.go(ball, grip, speed=0.6)
     arm.close()
-    arm.go(np.array([ball[0], ball[1], hoop[2] + 0.14]))
-    arm.go(hoop + kit.up(0.14), kit.down(yaw))
-    arm.go(hoop + kit.up(0.06), speed=0.6)
+    high = hoop[2] + 0.12
+    arm.go([ball[0], ball[1], high], grip)
+    arm.go([hoop[0], hoop[1], high], grip)
+    arm.go(hoop + kit.up(RELEASE), grip, speed=0.5)
     arm.open()
-    arm.go(hoop + kit.up(0.14))
+    arm.go([hoop[0], hoop[1], high], grip)
