@@ -10,11 +10,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from envs.mujoco import gl
-from envs.tabletop.task import as_suite
+from envs.mujoco.task import PandaTask, as_suite
+from envs.mujoco.task import discover as discover_tasks
 from harness.protocols import Manipulation, Problem, Task
 
 if TYPE_CHECKING:
-    from envs.tabletop.environment import TabletopEnvironment
+    from envs.mujoco.environment import PandaEnvironment
+
+
+def discover() -> Mapping[str, PandaTask]:
+    """The tasks, by name."""
+    return discover_tasks("envs.tabletop.tasks")
 
 
 @dataclass
@@ -34,7 +40,7 @@ class Tabletop:
     """Other instructions for a task, the single one first."""
 
     def suite(self) -> Sequence[Task]:
-        return as_suite(self.reword)
+        return as_suite(discover(), self.reword)
 
     def interfaces(self) -> tuple[type, ...]:
         return (Manipulation,)
@@ -59,9 +65,10 @@ class Tabletop:
             drawers[f"renderer {backend}"] = [] if gl.works(backend) else [problem]
         return drawers
 
-    def open(self) -> TabletopEnvironment:
-        from envs.tabletop.environment import TabletopEnvironment
+    def open(self) -> PandaEnvironment:
+        from envs.mujoco.environment import PandaEnvironment
+        from envs.tabletop.setting import SETTING
 
-        return TabletopEnvironment(
-            noise=self.noise, renderer=self.renderer, rename=self.rename, tasks=self.suite()
+        return PandaEnvironment(
+            SETTING, discover(), self.suite(), noise=self.noise, renderer=self.renderer, rename=self.rename
         )

@@ -6,13 +6,13 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from envs.tabletop import parts
-from envs.tabletop.task import TabletopTask
+from envs.mujoco import parts
+from envs.mujoco.task import PandaTask
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from envs.tabletop.world import World
+    from envs.mujoco.world import World
 
 _BALL = 0.03
 _RIM = 0.26
@@ -32,7 +32,7 @@ _TEE, _TEE_TUBE = 0.018, 0.005
 _BALL_HEIGHT = _TEE_TUBE + math.sqrt((_BALL + _TEE_TUBE) ** 2 - _TEE**2)
 
 
-class BasketballInHoop(TabletopTask):
+class BasketballInHoop(PandaTask):
     name = "basketball_in_hoop"
     instructions = (
         "drop the basketball into the hoop",
@@ -58,7 +58,8 @@ class BasketballInHoop(TabletopTask):
         _add_ball(spec)
 
     def place(self, world: World, rng: np.random.Generator) -> Mapping[str, str]:
-        from envs.tabletop.world import TABLE_TOP, Crowded
+        from envs.mujoco.world import Crowded
+        from envs.tabletop.setting import TABLE_TOP
 
         x, y = float(rng.uniform(0.22, 0.32)), float(rng.uniform(-0.15, 0.15))
         yaw = float(rng.uniform(-math.pi / 4, math.pi / 4))

@@ -6,13 +6,13 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from envs.tabletop import parts
-from envs.tabletop.task import TabletopTask
+from envs.mujoco import parts
+from envs.mujoco.task import PandaTask
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from envs.tabletop.world import World
+    from envs.mujoco.world import World
 
 _HEIGHT = 0.198
 """Height of wire and wand above the table, metres."""
@@ -22,7 +22,7 @@ _HANDLE = 0.008
 """Half the thickness of the handle."""
 
 
-class BeatTheBuzz(TabletopTask):
+class BeatTheBuzz(PandaTask):
     name = "beat_the_buzz"
     instructions = (
         "beat the buzz: bring the wand to the right stand without touching the wire",
@@ -55,7 +55,7 @@ class BeatTheBuzz(TabletopTask):
         _add_wand(spec)
 
     def place(self, world: World, rng: np.random.Generator) -> Mapping[str, str]:
-        from envs.tabletop.world import TABLE_TOP
+        from envs.tabletop.setting import TABLE_TOP
 
         x, y = world.spot(rng, 0.0, x=(0.20, 0.30), y=(-0.08, 0.08))
         yaw = float(rng.uniform(-math.pi, math.pi))

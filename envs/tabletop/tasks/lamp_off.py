@@ -6,20 +6,20 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from envs.tabletop import parts
-from envs.tabletop.task import TabletopTask
+from envs.mujoco import parts
+from envs.mujoco.task import PandaTask
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from envs.tabletop.world import World
+    from envs.mujoco.world import World
 
 _PRESSED = 0.003
 """Travel of the button that switches, metres."""
 _DARK = (0.35, 0.35, 0.33)
 
 
-class LampOff(TabletopTask):
+class LampOff(PandaTask):
     name = "lamp_off"
     instructions = (
         "turn off the lamp",
@@ -48,7 +48,7 @@ class LampOff(TabletopTask):
         parts.box(block, (0, 0, 0), (0.02, 0.02, 0.02), "wood", name="block", mass=0.05)
 
     def place(self, world: World, rng: np.random.Generator) -> Mapping[str, str]:
-        from envs.tabletop.world import TABLE_TOP
+        from envs.tabletop.setting import TABLE_TOP
 
         world.paint("bulb", (1.0, 0.93, 0.45))
         x, y = world.spot(rng, 0.26, x=(0.16, 0.36), y=(-0.18, 0.18))

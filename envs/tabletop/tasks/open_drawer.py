@@ -6,13 +6,13 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from envs.tabletop import parts
-from envs.tabletop.task import TabletopTask
+from envs.mujoco import parts
+from envs.mujoco.task import PandaTask
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from envs.tabletop.world import World
+    from envs.mujoco.world import World
 
 _DRAWERS = {"bottom": 0.163, "middle": 0.283, "top": 0.403}
 """Height of each handle above the table, metres."""
@@ -22,7 +22,7 @@ _DEPTH, _WIDTH = 0.15, 0.14
 """Half sizes of the cabinet, metres; its origin is on the table under the middle of its front."""
 
 
-class OpenDrawer(TabletopTask):
+class OpenDrawer(PandaTask):
     name = "open_drawer"
     instructions = (
         "open the {drawer} drawer",
@@ -67,7 +67,7 @@ class OpenDrawer(TabletopTask):
             _add_drawer(spec, cabinet, name, z)
 
     def place(self, world: World, rng: np.random.Generator) -> Mapping[str, str]:
-        from envs.tabletop.world import TABLE_TOP
+        from envs.tabletop.setting import TABLE_TOP
 
         drawer = list(_DRAWERS)[int(rng.integers(len(_DRAWERS)))]
         x, y = world.spot(rng, 0.0, x=(0.38, 0.44), y=(-0.10, 0.10))

@@ -6,13 +6,13 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from envs.tabletop import parts
-from envs.tabletop.task import TabletopTask
+from envs.mujoco import parts
+from envs.mujoco.task import PandaTask
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from envs.tabletop.world import World
+    from envs.mujoco.world import World
 
 _TURN = math.radians(150)
 """The cap is free from this turn on. As in RLBench it counts from the start and in either direction, so turning it
@@ -26,7 +26,7 @@ _RADIUS = 0.018
 _NECK = 0.014
 
 
-class OpenWineBottle(TabletopTask):
+class OpenWineBottle(PandaTask):
     name = "open_wine_bottle"
     instructions = (
         "open the wine bottle",
@@ -81,7 +81,7 @@ class OpenWineBottle(TabletopTask):
         tie.data[:11] = [0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1]
 
     def place(self, world: World, rng: np.random.Generator) -> Mapping[str, str]:
-        from envs.tabletop.world import TABLE_TOP
+        from envs.tabletop.setting import TABLE_TOP
 
         x, y = world.spot(rng, 0.05, x=(0.12, 0.38), y=(-0.22, 0.22))
         yaw = float(rng.uniform(-math.pi, math.pi))

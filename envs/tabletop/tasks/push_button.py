@@ -6,16 +6,16 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from envs.tabletop import parts
-from envs.tabletop.task import TabletopTask
+from envs.mujoco import parts
+from envs.mujoco.task import PandaTask
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from envs.tabletop.world import World
+    from envs.mujoco.world import World
 
 
-class PushButton(TabletopTask):
+class PushButton(PandaTask):
     name = "push_button"
     instructions = (
         "push the {colour} button",
@@ -35,7 +35,7 @@ class PushButton(TabletopTask):
         parts.box(block, (0, 0, 0), (0.02, 0.02, 0.02), "wood", name="block", mass=0.05)
 
     def place(self, world: World, rng: np.random.Generator) -> Mapping[str, str]:
-        from envs.tabletop.world import TABLE_TOP
+        from envs.tabletop.setting import TABLE_TOP
 
         colour = parts.VARIATIONS[int(rng.integers(len(parts.VARIATIONS)))]
         world.paint("button", parts.COLOURS[colour])

@@ -6,13 +6,13 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from envs.tabletop import parts
-from envs.tabletop.task import TabletopTask
+from envs.mujoco import parts
+from envs.mujoco.task import PandaTask
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from envs.tabletop.world import World
+    from envs.mujoco.world import World
 
 _HALF = 0.075
 """Half the inner width of the bin, metres."""
@@ -21,7 +21,7 @@ _WALL = 0.003
 _LYING = ("rubbish", "red_tomato", "yellow_tomato")
 
 
-class PutRubbishInBin(TabletopTask):
+class PutRubbishInBin(PandaTask):
     name = "put_rubbish_in_bin"
     instructions = (
         "throw the rubbish into the bin",
@@ -50,7 +50,7 @@ class PutRubbishInBin(TabletopTask):
             parts.cylinder(tomato, (0, 0, 0.038), (0, 0, 0.044), 0.003, "green", mass=0.001)
 
     def place(self, world: World, rng: np.random.Generator) -> Mapping[str, str]:
-        from envs.tabletop.world import TABLE_TOP
+        from envs.tabletop.setting import TABLE_TOP
 
         yaw = float(rng.uniform(-math.pi, math.pi))
         x, y = world.spot(rng, 0.12, x=(0.20, 0.36), y=(-0.28, -0.18))

@@ -6,13 +6,13 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from envs.tabletop import parts
-from envs.tabletop.task import TabletopTask
+from envs.mujoco import parts
+from envs.mujoco.task import PandaTask
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from envs.tabletop.world import World
+    from envs.mujoco.world import World
 
 _RIM = 0.068
 """Height of the pan's rim above the table, metres."""
@@ -22,7 +22,7 @@ _SENSED = 0.216
 """Height at which the lid is sensed, metres above the table: to reach it, it has to rise by 8 cm."""
 
 
-class TakeLidOffSaucepan(TabletopTask):
+class TakeLidOffSaucepan(PandaTask):
     name = "take_lid_off_saucepan"
     instructions = (
         "take the lid off the saucepan",
@@ -48,7 +48,7 @@ class TakeLidOffSaucepan(TabletopTask):
         parts.cylinder(knob, (0, 0, 0.016), (0, 0, 0.048), 0.018, "black", mass=0.02)
 
     def place(self, world: World, rng: np.random.Generator) -> Mapping[str, str]:
-        from envs.tabletop.world import TABLE_TOP
+        from envs.tabletop.setting import TABLE_TOP
 
         x, y = world.spot(rng, 0.12, x=(0.14, 0.36), y=(-0.22, 0.22))
         yaw = float(rng.uniform(-math.pi, math.pi))

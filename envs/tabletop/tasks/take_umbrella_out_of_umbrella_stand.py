@@ -6,13 +6,13 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from envs.tabletop import parts
-from envs.tabletop.task import TabletopTask
+from envs.mujoco import parts
+from envs.mujoco.task import PandaTask
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from envs.tabletop.world import World
+    from envs.mujoco.world import World
 
 _TUBE = 0.15
 """Height of the stand, metres."""
@@ -25,7 +25,7 @@ _GRIP = (0.19, 0.27)
 """Where the handle begins and ends above the umbrella's tip."""
 
 
-class TakeUmbrellaOutOfUmbrellaStand(TabletopTask):
+class TakeUmbrellaOutOfUmbrellaStand(PandaTask):
     name = "take_umbrella_out_of_umbrella_stand"
     instructions = (
         "lift the umbrella out of the umbrella stand",
@@ -56,7 +56,7 @@ class TakeUmbrellaOutOfUmbrellaStand(TabletopTask):
         parts.cylinder(grip, (0, 0, low), (0, 0, high), 0.013, "dark wood", mass=0.02)
 
     def place(self, world: World, rng: np.random.Generator) -> Mapping[str, str]:
-        from envs.tabletop.world import TABLE_TOP
+        from envs.tabletop.setting import TABLE_TOP
 
         x, y = world.spot(rng, _RADIUS, x=(0.14, 0.38), y=(-0.25, 0.25))
         world.put("stand", x, y, TABLE_TOP, float(rng.uniform(-math.pi, math.pi)))

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from envs.tabletop.world import TABLE_TOP, TIMESTEP
+from envs.mujoco.world import TIMESTEP
+from envs.tabletop.setting import TABLE_TOP
 from harness.protocols import Pose
 
 TASK = "basketball_in_hoop"

@@ -7,8 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from envs.tabletop import Tabletop
-from envs.tabletop.task import discover
+from envs.tabletop import Tabletop, discover
 from harness.failures import StepLimit
 from harness.seeding import Seeds
 

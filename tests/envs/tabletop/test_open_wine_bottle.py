@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from envs.tabletop.kinematics import multiply
-from envs.tabletop.world import TABLE_TOP
+from envs.mujoco.kinematics import multiply
+from envs.tabletop.setting import TABLE_TOP
 from harness.protocols import Pose
 
 TASK = "open_wine_bottle"

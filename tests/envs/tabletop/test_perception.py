@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from envs.tabletop import Tabletop
-from envs.tabletop.world import TABLE_TOP
+from envs.tabletop.setting import TABLE_TOP
 from harness.failures import PerceptionFailure
 from harness.protocols import Pose
 from harness.seeding import Seeds

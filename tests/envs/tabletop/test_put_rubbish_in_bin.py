@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from envs.tabletop.world import TABLE_TOP
+from envs.tabletop.setting import TABLE_TOP
 
 TASK = "put_rubbish_in_bin"
 

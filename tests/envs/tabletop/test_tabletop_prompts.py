@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from envs.tabletop.task import discover
+from envs.tabletop import discover
 from harness.chat.rules import sentence as grammar
 from harness.chat.rules.model import RulesModel
 from harness.chat.rules.planner import sentences_of

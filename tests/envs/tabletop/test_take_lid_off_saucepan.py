@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from envs.tabletop.world import TABLE_TOP
+from envs.tabletop.setting import TABLE_TOP
 from harness.protocols import Pose
 
 TASK = "take_lid_off_saucepan"

@@ -5,8 +5,8 @@ import string
 import numpy as np
 import pytest
 
-from envs.tabletop.task import discover
-from envs.tabletop.world import TABLE_TOP
+from envs.tabletop import discover
+from envs.tabletop.setting import TABLE_TOP
 from harness.protocols import Pose
 
 ALL = sorted(discover())
@@ -84,7 +84,7 @@ def test_a_button_counts_from_three_millimetres_and_stays_counted(scene, name):
 
 
 def test_the_button_has_the_colour_that_the_instruction_names(scene):
-    from envs.tabletop.parts import COLOURS, VARIATIONS
+    from envs.mujoco.parts import COLOURS, VARIATIONS
 
     seen = set()
     for index in range(20):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import harness.chat.rules
-from envs.tabletop.task import discover
+from envs.tabletop import discover
 
 SOURCES = sorted(Path(harness.chat.rules.__file__).parent.glob("*.py"))
 

@@ -6,23 +6,20 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
 
-from envs.tabletop import robot
-from envs.tabletop.task import TabletopTask
+from envs.mujoco import panda
+from envs.mujoco.setting import Setting
+from envs.mujoco.task import PandaTask
 from harness.failures import ResetError, SimulatorError
 
 if TYPE_CHECKING:
     from harness.protocols import Floats
 
-TABLE_TOP = 0.752
-"""Height of the table's surface, metres."""
-WORKSPACE = ((-0.25, -0.5, TABLE_TOP), (0.75, 0.5, TABLE_TOP + 1.0))
-"""Lower and upper corner, metres: a cube of one metre, so a voxel of a grid of 100 is about a centimetre."""
 TIMESTEP = 0.004
 PLACEMENT_ATTEMPTS = 40
 SETTLING = 0.6
@@ -38,10 +35,11 @@ class Crowded(Exception):
 class World:
     """Model and state of one task. `reset` first; all positions are in the world frame, in metres."""
 
-    def __init__(self, task: TabletopTask, extend: Callable[[Any], None] | None = None) -> None:
-        """Compile the task. `extend` may add to the spec (cameras do) before that."""
+    def __init__(self, task: PandaTask, setting: Setting) -> None:
+        """Compile the task with the setting's room, arm and cameras."""
         self.task = task
-        self.model = _compile(task, extend)
+        self.setting = setting
+        self.model = _compile(task, setting)
         self.data = mujoco.MjData(self.model)
         self.variation: Mapping[str, str] = {}
         """What the scene drew, as words for the instruction."""
@@ -52,11 +50,11 @@ class World:
         self._pristine = {name: getattr(self.model, name).copy() for name in _PLACED}
         self._spots: list[tuple[float, float, float]] = []
         self._families: dict[str, frozenset[int]] = {}
-        self._tool = self.model.site(robot.TOOL).id
-        self._arm = np.array([self.model.joint(name).qposadr[0] for name in robot.JOINTS])
-        self._arm_speed = np.array([self.model.joint(name).dofadr[0] for name in robot.JOINTS])
-        self._fingers = np.array([self.model.joint(name).qposadr[0] for name in robot.FINGERS])
-        self._pads = [np.array([self.model.geom(name).id for name in side]) for side in robot.PADS]
+        self._tool = self.model.site(panda.TOOL).id
+        self._arm = np.array([self.model.joint(name).qposadr[0] for name in panda.JOINTS])
+        self._arm_speed = np.array([self.model.joint(name).dofadr[0] for name in panda.JOINTS])
+        self._fingers = np.array([self.model.joint(name).qposadr[0] for name in panda.FINGERS])
+        self._pads = [np.array([self.model.geom(name).id for name in side]) for side in panda.PADS]
         self.parts = {name: self._resolve(name, parts) for name, parts in task.objects.items()}
         """Geom ids of every exposed object, in the task's order and under the task's own names."""
         self.robot_geoms = self.geoms("link0")
@@ -275,9 +273,9 @@ class World:
         mujoco.mj_resetData(self.model, self.data)
         self.variation, self.memo, self._spots = {}, {}, []
         self.succeeded = self.failed = False
-        self.data.qpos[self._arm] = robot.HOME
-        self.data.qpos[self._fingers] = robot.FINGER_TRAVEL
-        self.command(np.array(robot.HOME), robot.FINGER_TRAVEL)
+        self.data.qpos[self._arm] = self.setting.home
+        self.data.qpos[self._fingers] = panda.FINGER_TRAVEL
+        self.command(np.array(self.setting.home), panda.FINGER_TRAVEL)
 
     def _settle(self) -> str:
         """Let the scene come to rest; says what is wrong with it, or nothing."""
@@ -289,8 +287,8 @@ class World:
         self.data.time = 0.0
         for index in np.flatnonzero(self.model.jnt_type == mujoco.mjtJoint.mjJNT_FREE):
             body = self.model.jnt_bodyid[index]
-            if self.data.xpos[body, 2] < TABLE_TOP - 0.01:
-                return f"{self.model.body(body).name!r} left the table"
+            if self.data.xpos[body, 2] < self.setting.floor:
+                return f"{self.model.body(body).name!r} fell down"
         if self.task.success(self) or self.task.failed(self):
             return "its outcome was settled before anything had moved"
         return ""
@@ -300,7 +298,7 @@ class World:
 _PLACED = ("body_pos", "body_quat", "geom_rgba", "geom_pos", "geom_quat", "eq_data")
 
 
-def _compile(task: TabletopTask, extend: Callable[[Any], None] | None) -> Any:
+def _compile(task: PandaTask, setting: Setting) -> Any:
     spec = mujoco.MjSpec()
     spec.modelname = task.name
     spec.compiler.degree = False
@@ -310,84 +308,8 @@ def _compile(task: TabletopTask, extend: Callable[[Any], None] | None) -> Any:
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
     # A broken state has to be seen, not silently reset by the simulator.
     spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
-    _add_scenery(spec)
-    robot.add_robot(spec)
+    setting.scenery(spec)
+    panda.add_robot(spec, setting.base, setting.base_yaw)
     task.build(spec)
-    if extend is not None:
-        extend(spec)
+    setting.add_cameras(spec)
     return spec.compile()
-
-
-def _add_scenery(spec: Any) -> None:
-    """A wooden table in a plain room."""
-    look = spec.visual
-    look.headlight.ambient = [0.38, 0.38, 0.38]
-    look.headlight.diffuse = [0.32, 0.32, 0.32]
-    look.headlight.specular = [0.05, 0.05, 0.05]
-    # Times the size of the room: the wrist camera is a few centimetres from the fingers.
-    look.map.znear = 0.001
-    # Drawing in software (EGL without a GPU) takes a third of the time of the usual values.
-    look.quality.shadowsize = 1024
-    look.quality.numslices = 16
-    look.quality.numstacks = 8
-    room = spec.worldbody
-    room.add_light(name="lamp_above", pos=[0.6, -0.9, 2.9], dir=[-0.15, 0.35, -1], diffuse=[0.48, 0.47, 0.45])
-    room.add_light(
-        name="lamp_side",
-        pos=[0.4, 1.6, 2.6],
-        dir=[-0.1, -0.8, -1],
-        diffuse=[0.14, 0.14, 0.16],
-        castshadow=False,
-    )
-    kind = mujoco.mjtGeom.mjGEOM_BOX
-    still = {"contype": 0, "conaffinity": 0}
-    wood, rim, leg = [0.80, 0.66, 0.47, 1], [0.62, 0.47, 0.30, 1], [0.45, 0.44, 0.43, 1]
-    room.add_geom(
-        name="table",
-        type=kind,
-        pos=[0.15, 0, TABLE_TOP - 0.015],
-        size=[0.72, 0.70, 0.015],
-        rgba=wood,
-        friction=[0.8, 0.01, 0.0005],
-    )
-    room.add_geom(
-        name="table_rim",
-        type=kind,
-        pos=[0.15, 0, TABLE_TOP - 0.045],
-        size=[0.70, 0.68, 0.015],
-        rgba=rim,
-        **still,
-    )
-    for index, (x, y) in enumerate(((-0.5, -0.63), (-0.5, 0.63), (0.8, -0.63), (0.8, 0.63))):
-        room.add_geom(
-            name=f"table_leg{index}",
-            type=kind,
-            pos=[x, y, 0.345],
-            size=[0.03, 0.03, 0.345],
-            rgba=leg,
-            **still,
-        )
-    room.add_geom(
-        name="floor",
-        type=mujoco.mjtGeom.mjGEOM_PLANE,
-        pos=[0, 0, 0],
-        size=[4, 4, 0.1],
-        rgba=[0.70, 0.68, 0.65, 1],
-        friction=[0.8, 0.01, 0.0005],
-    )
-    for index, (place, half, shade) in enumerate(
-        (
-            ([-1.9, 0, 1.5], [0.02, 2.6, 1.5], 0.86),
-            ([2.6, 0, 1.5], [0.02, 2.6, 1.5], 0.86),
-            ([0.35, -2.6, 1.5], [2.3, 0.02, 1.5], 0.82),
-            ([0.35, 2.6, 1.5], [2.3, 0.02, 1.5], 0.82),
-        )
-    ):
-        room.add_geom(
-            name=f"wall{index}",
-            type=kind,
-            pos=place,
-            size=half,
-            rgba=[shade, shade, shade * 0.98, 1],
-            **still,
-        )

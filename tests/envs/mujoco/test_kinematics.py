@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
-from envs.tabletop import robot
-from envs.tabletop.kinematics import Kinematics, angle_between, interpolate, multiply
+from envs.mujoco import panda
+from envs.mujoco.kinematics import Kinematics, angle_between, interpolate, multiply
+from envs.tabletop.setting import SETTING
 
 # Franka's published modified Denavit-Hartenberg rows: a, d, alpha; then flange and tool.
 ROWS = [
@@ -18,7 +19,7 @@ ROWS = [
 
 def published_tool(joints):
     frame = np.eye(4)
-    frame[:3, 3] = robot.BASE_POSITION
+    frame[:3, 3] = SETTING.base
     for (a, d, alpha), theta in zip(ROWS, joints, strict=True):
         frame = frame @ row(a, d, alpha, theta)
     return frame @ row(0, 0.107, 0, -np.pi / 4) @ row(0, 0.1034, 0, 0)
@@ -38,7 +39,7 @@ def row(a, d, alpha, theta):
 
 @pytest.fixture(scope="module")
 def kinematics():
-    return Kinematics()
+    return Kinematics(SETTING)
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +62,7 @@ def rotation(quaternion):
 
 
 def test_home_points_down_and_opens_along_y(kinematics):
-    position, quaternion = kinematics.pose(np.array(robot.HOME))
+    position, quaternion = kinematics.pose(np.array(SETTING.home))
     assert position == pytest.approx([0.12, 0.0, 1.33], abs=1e-3)
     assert angle_between(quaternion, np.array([0.0, 1.0, 0.0, 0.0])) < 1e-3
 
@@ -70,9 +71,9 @@ def test_inverse_undoes_forward_within_the_limits(kinematics, some_joints):
     solved = 0
     for joints in some_joints:
         position, quaternion = kinematics.pose(joints)
-        for goal in kinematics.goals(position, quaternion, np.array(robot.HOME))[:2]:
-            assert (goal >= robot.LOWER).all()
-            assert (goal <= robot.UPPER).all()
+        for goal in kinematics.goals(position, quaternion, np.array(SETTING.home))[:2]:
+            assert (goal >= panda.LOWER).all()
+            assert (goal <= panda.UPPER).all()
             reached, turned = kinematics.pose(goal)
             assert np.linalg.norm(reached - position) < 1.1e-3
             assert angle_between(turned, quaternion) < 0.2
@@ -81,14 +82,14 @@ def test_inverse_undoes_forward_within_the_limits(kinematics, some_joints):
 
 
 def test_nothing_reaches_beyond_the_arm(kinematics):
-    home = np.array(robot.HOME)
+    home = np.array(SETTING.home)
     down = np.array([0.0, 1.0, 0.0, 0.0])
     assert kinematics.goals(np.array([0.74, 0.0, 0.8]), down, home) == []
     assert kinematics.goals(np.array([5.0, 0.0, 0.8]), down, home) == []
 
 
 def test_goals_come_in_order_of_how_much_the_arm_moves(kinematics):
-    near = np.array(robot.HOME)
+    near = np.array(SETTING.home)
     position, quaternion = kinematics.pose(near)
     assert kinematics.goals(position, quaternion, near)[0] == pytest.approx(near, abs=0.02)
 

@@ -4,10 +4,11 @@ import sys
 import numpy as np
 import pytest
 
-from envs.tabletop import Tabletop
-from envs.tabletop.environment import TabletopEnvironment
-from envs.tabletop.task import TabletopTask, discover
-from envs.tabletop.world import Crowded, World
+from envs.mujoco.environment import PandaEnvironment
+from envs.mujoco.task import PandaTask
+from envs.mujoco.world import Crowded, World
+from envs.tabletop import Tabletop, discover
+from envs.tabletop.setting import SETTING
 from harness.failures import ResetError, UsageError
 from harness.protocols import Pose
 from harness.seeding import Seeds
@@ -102,13 +103,13 @@ def test_asking_before_a_reset_says_so():
     env.close()
 
 
-class Toy(TabletopTask):
+class Toy(PandaTask):
     name = "toy"
     instructions = ("a", "b", "c")
     objects = {"cube": ("cube",)}  # noqa: RUF012
 
     def build(self, spec):
-        from envs.tabletop import parts
+        from envs.mujoco import parts
 
         cube = parts.free_body(spec, "cube")
         parts.box(cube, (0, 0, 0), (0.02, 0.02, 0.02), mass=0.05)
@@ -133,7 +134,7 @@ def test_a_scene_that_never_fits_is_a_reset_error():
             return {}
 
     with pytest.raises(ResetError, match=r"'toy'.*40 draws.*no room"):
-        World(Full()).reset(np.random.default_rng(0))
+        World(Full(), SETTING).reset(np.random.default_rng(0))
 
 
 def test_a_scene_that_starts_solved_or_off_the_table_is_drawn_again():
@@ -146,19 +147,19 @@ def test_a_scene_that_starts_solved_or_off_the_table_is_drawn_again():
             world.put("cube", 0.3 if self.draws != 2 else 3.0, 0.0, 0.772)
             return {}
 
-    assert World(Sometimes()).reset(np.random.default_rng(0)) == 3
+    assert World(Sometimes(), SETTING).reset(np.random.default_rng(0)) == 3
 
     class Always(Toy):
         def place(self, world, rng):
             world.put("cube", 3.0, 0.0, 0.772)
             return {}
 
-    with pytest.raises(ResetError, match="'cube' left the table"):
-        World(Always()).reset(np.random.default_rng(0))
+    with pytest.raises(ResetError, match="'cube' fell down"):
+        World(Always(), SETTING).reset(np.random.default_rng(0))
 
 
 def test_spots_do_not_overlap(tabletop):
-    world = World(Toy())
+    world = World(Toy(), SETTING)
     world.reset(np.random.default_rng(0))
     rng = np.random.default_rng(1)
     spots = [world.spot(rng, 0.05) for _ in range(8)]
@@ -173,7 +174,7 @@ def test_verdicts_latch_and_the_first_one_counts():
         def failed(self, world):
             return world.memo.get("broken", False)
 
-    world = World(Both())
+    world = World(Both(), SETTING)
     world.reset(np.random.default_rng(0))
     world.step()
     assert (world.succeeded, world.failed) == (False, False)
@@ -193,7 +194,7 @@ def test_verdicts_latch_and_the_first_one_counts():
 
 
 def test_a_sensor_sees_what_reaches_into_it():
-    world = World(Toy())
+    world = World(Toy(), SETTING)
     world.reset(np.random.default_rng(0))
     import mujoco
 
@@ -204,7 +205,7 @@ def test_a_sensor_sees_what_reaches_into_it():
 
 
 def test_only_children_of_the_world_can_be_placed():
-    world = World(Toy())
+    world = World(Toy(), SETTING)
     with pytest.raises(ValueError, match="'inner'"):
         world.put("inner", 0.0, 0.0, 1.0)
 
@@ -214,7 +215,7 @@ def test_an_object_of_unknown_parts_is_named():
         objects = {"ghost": ("sheet",)}  # noqa: RUF012
 
     with pytest.raises(ValueError, match=r"'ghost' of 'toy'.*'sheet'"):
-        World(Wrong())
+        World(Wrong(), SETTING)
 
 
 def test_objects_can_be_renamed_and_instructions_reworded():
@@ -232,7 +233,7 @@ def test_objects_can_be_renamed_and_instructions_reworded():
 
 
 def test_the_environment_is_a_manipulation():
-    assert isinstance(Tabletop().open(), TabletopEnvironment)
+    assert isinstance(Tabletop().open(), PandaEnvironment)
     assert Tabletop().problems() == []
     from harness.protocols import Manipulation
 

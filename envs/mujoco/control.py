@@ -12,9 +12,9 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from envs.tabletop import robot
-from envs.tabletop.kinematics import Kinematics, angle_between, interpolate, multiply
-from envs.tabletop.world import TIMESTEP, WORKSPACE, World
+from envs.mujoco import panda
+from envs.mujoco.kinematics import Kinematics, angle_between, interpolate, multiply
+from envs.mujoco.world import TIMESTEP, World
 from harness.failures import MotionFailure, StepLimit
 from harness.protocols import Motion, Pose
 
@@ -47,7 +47,7 @@ _SHIFT_STEP = 0.06
 _FINGER_SPEED = 0.12
 _RETREATS = ((0.12, 0.0), (0.0, 0.15))
 _HALF_TURN = np.array([0.0, 0.0, 0.0, 1.0])
-_LAG = np.array(robot.LAG)
+_LAG = np.array(panda.LAG)
 _PERIOD = SUBSTEPS * TIMESTEP
 _MARGIN = 0.01
 
@@ -81,10 +81,10 @@ class Controller:
         self._kinematics = kinematics
         self._step_limit = step_limit
         self._after_step = after_step
-        self._home = np.array(robot.HOME)
+        self._home = np.array(world.setting.home)
         self._home_pose = kinematics.pose(self._home)
         self._joints = self._home.copy()
-        self._finger = robot.FINGER_TRAVEL
+        self._finger = panda.FINGER_TRAVEL
         self._flipped = False
         self._scratch = mujoco.MjData(world.model)
 
@@ -100,7 +100,7 @@ class Controller:
         solution the orientation may be missed by up to 0.2 rad, and the reason says so."""
         position, quaternion = _checked(pose)
         factor = _checked_speed(speed)
-        lower, upper = np.array(WORKSPACE)
+        lower, upper = np.array(self._world.setting.workspace)
         if ((position < lower - _MARGIN) | (position > upper + _MARGIN)).any():
             return self._refused(position, "the target lies outside the workspace")
         self._forget_lost_command()
@@ -133,7 +133,7 @@ class Controller:
         if wanted == self.opening:
             return Motion(True)
         self.opening = wanted
-        target = robot.FINGER_TRAVEL if wanted else robot.CLOSED
+        target = panda.FINGER_TRAVEL if wanted else panda.CLOSED
         still = 0
         travel = self._world.fingers
         self._finger = float(travel.mean())
@@ -146,7 +146,7 @@ class Controller:
         self._finger = target
         self._hold()
         self._hold()
-        open_enough = self._world.fingers.min() > 0.9 * robot.FINGER_TRAVEL
+        open_enough = self._world.fingers.min() > 0.9 * panda.FINGER_TRAVEL
         return Motion(True) if open_enough or not wanted else Motion(False, "the fingers could not open")
 
     def home(self) -> Motion:
@@ -258,7 +258,7 @@ class Controller:
         """Whether the arm touches nothing new along a joint path, as the scene stands now."""
         world = self._world
         model, scratch = world.model, self._scratch
-        arm = [model.joint(name).qposadr[0] for name in robot.JOINTS]
+        arm = [model.joint(name).qposadr[0] for name in panda.JOINTS]
         scratch.qpos[:] = world.data.qpos
         mujoco.mj_kinematics(model, scratch)
         mujoco.mj_collision(model, scratch)

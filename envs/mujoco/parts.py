@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from envs.tabletop.task import SENSOR_GROUP
+from envs.mujoco.task import SENSOR_GROUP
 
 COLOURS: dict[str, tuple[float, float, float]] = {
     "red": (0.85, 0.10, 0.10),

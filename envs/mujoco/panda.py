@@ -17,16 +17,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-BASE_POSITION = (-0.31, 0.0, 0.752)
-"""Where the arm stands: metres, world frame, on the table top."""
-
 JOINTS = tuple(f"joint{i}" for i in range(1, 8))
 LOWER = (-2.8973, -1.7628, -2.8973, -3.0718, -2.8973, -0.0175, -2.8973)
 UPPER = (2.8973, 1.7628, 2.8973, -0.0698, 2.8973, 3.7525, 2.8973)
 """Joint limits, radians."""
-
-HOME = (0.0, -0.3434, 0.0, -1.7885, 0.0, 1.4451, 0.7854)
-"""Joint angles after a reset, radians: the gripper points down, high above the table."""
 
 FINGERS = ("finger_left", "finger_right")
 FINGER_TRAVEL = 0.04
@@ -170,13 +164,17 @@ _HAND_SHAPES = (
 )
 
 
-def add_robot(spec: Any, position: Sequence[float] = BASE_POSITION) -> None:
-    """Add the arm, its actuators and the tool site to a `mujoco.MjSpec` (radians).
+def add_robot(spec: Any, position: Sequence[float], yaw: float) -> None:
+    """Add the arm, its actuators and the tool site to a `mujoco.MjSpec` (radians), standing at `position` (metres)
+    and facing along `yaw`.
 
     Bodies: `link0` to `link7`, `hand`, `left_finger`, `right_finger`. Sites: `tcp`, and `hand` where a wrist
     camera can be mounted (axes of the tool frame). Arm and gripper collide with the scene and not with themselves.
     """
-    base = spec.worldbody.add_body(name="link0", pos=list(position))
+    half = yaw / 2
+    base = spec.worldbody.add_body(
+        name="link0", pos=list(position), quat=[math.cos(half), 0, 0, math.sin(half)]
+    )
     _add_shapes(base, _BASE, 2.9)
     body = base
     for index, (offset, quarter, mass, shapes) in enumerate(_LINKS):

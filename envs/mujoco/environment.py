@@ -11,23 +11,27 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 
-from envs.mujoco import gl
+from envs.mujoco import gl, panda
+from envs.mujoco.control import CONTROL_HZ, Controller
+from envs.mujoco.kinematics import Kinematics
 from envs.mujoco.names import Names
 from envs.mujoco.noise import Noise
 from envs.mujoco.perception import Perception
-from envs.tabletop import cameras, robot
-from envs.tabletop.control import CONTROL_HZ, Controller
-from envs.tabletop.kinematics import Kinematics
-from envs.tabletop.task import discover
-from envs.tabletop.world import WORKSPACE, World
+from envs.mujoco.world import World
 from harness.failures import PerceptionFailure, UsageError
 from harness.protocols import Motion, PointCloud, Pose, Reset, Task, Verdict
 
 if TYPE_CHECKING:
+    from envs.mujoco.setting import Setting
+    from envs.mujoco.task import PandaTask
     from harness.protocols import Image
     from harness.seeding import Seeds
 
 
+DEPTH_PIXELS = 128
+"""Height and width of depth and segmentation; RLBench's."""
+IMAGE_PIXELS = 256
+"""Height and width of RGB pictures."""
 _FEWEST = 3
 """Fewer points than this are not an object that is seen."""
 
@@ -41,24 +45,22 @@ class _Scene:
     names: Names
 
 
-class TabletopEnvironment:
+class PandaEnvironment:
     """One simulator. The model of a task is built at its first reset and kept."""
 
     control_hz = CONTROL_HZ
     on_control_step: Callable[[], None] | None = None
-    workspace = np.array(WORKSPACE)
-    effector_names = ("gripper", "robot", "end effector", "robot gripper", "hand")
-    surface_names = ("table", "desk", "tabletop", "workstation", "work surface")
-    prompts = Path(__file__).parent / "prompts"
 
     def __init__(
         self,
-        tasks: Sequence[Task],
+        setting: Setting,
+        tasks: Mapping[str, PandaTask],
+        suite: Sequence[Task],
         noise: float = 1.0,
         renderer: str = "auto",
         rename: Mapping[str, str] | None = None,
     ) -> None:
-        """See `Tabletop` for the arguments. Raises `UsageError` for a noise or a renderer that cannot be."""
+        """`tasks` are the definitions by name, `suite` the same as the harness lists them, reworded perhaps. Raises `UsageError` for a noise or a renderer that cannot be."""
         if not (math.isfinite(noise) and noise >= 0):
             raise UsageError(f"noise is {noise}; it is a factor of 0 (off) or more, 1 by default.")
         if renderer not in gl.RENDERERS:
@@ -67,10 +69,15 @@ class TabletopEnvironment:
         self._renderer = renderer
         self._pictures: tuple[World, gl.Pictures] | None = None
         self._drew = False
-        self._tasks = {task.name: task for task in tasks}
+        self.workspace = np.array(setting.workspace)
+        self.effector_names, self.surface_names = setting.effector_names, setting.surface_names
+        self.prompts: Path = setting.prompts
+        self._setting = setting
+        self._definitions = tasks
+        self._tasks = {task.name: task for task in suite}
         self._rename = dict(rename or {})
         self._scenes: dict[str, _Scene] = {}
-        self._kinematics = Kinematics()
+        self._kinematics = Kinematics(setting)
         self._scene: _Scene | None = None
         self._control: Controller | None = None
 
@@ -87,19 +94,23 @@ class TabletopEnvironment:
     @property
     def controller(self) -> Controller:
         if self._control is None:
-            raise RuntimeError("the tabletop has no scene yet: reset it first")
+            raise RuntimeError("there is no scene yet: reset it first")
         return self._control
 
     def reset(self, task: str, scene: int, seeds: Seeds) -> Reset:
         if task not in self._tasks:
-            raise UsageError(f"the tabletop has no task {task!r}; it has {', '.join(sorted(self._tasks))}")
+            raise UsageError(
+                f"{self._setting.name} has no task {task!r}; it has {', '.join(sorted(self._tasks))}"
+            )
         if task not in self._scenes:
             self._scenes[task] = self._build(task)
         self._control = self._scene = None
         scene_up = self._scenes[task]
         world = scene_up.world
         attempts = world.reset(seeds.scene())
-        scene_up.perception.start(Noise(seeds.noise(), len(cameras.NAMES), list(world.parts), self._noise))
+        scene_up.perception.start(
+            Noise(seeds.noise(), len(self._setting.camera_names), list(world.parts), self._noise)
+        )
         self._scene = scene_up
         self._control = Controller(
             world, self._kinematics, self._tasks[task].step_limit, self._after_control_step
@@ -130,7 +141,7 @@ class TabletopEnvironment:
             cloud = perception.cloud(world.parts[part], perception.noise.object_shift[part])
         else:
             cloud = perception.cloud(
-                world.geoms(part) if part == robot.HAND else (world.model.geom(part).id,)
+                world.geoms(part) if part == panda.HAND else (world.model.geom(part).id,)
             )
         if len(cloud.points) < _FEWEST:
             raise PerceptionFailure(
@@ -145,16 +156,18 @@ class TabletopEnvironment:
         return self.perception.surroundings(without | (world.held_geoms() if ignore_grasped else frozenset()))
 
     def cameras(self) -> Sequence[str]:
-        return cameras.NAMES
+        return self._setting.camera_names
 
     def render(self, camera: str) -> Image:
         """See `harness.protocols.Environment.render`. Raises `UsageError` for an unknown camera."""
-        if camera not in cameras.NAMES:
-            raise UsageError(f"the tabletop has no camera {camera!r}; it has {', '.join(cameras.NAMES)}")
+        if camera not in self.cameras():
+            raise UsageError(
+                f"{self._setting.name} has no camera {camera!r}; it has {', '.join(self.cameras())}"
+            )
         world = self.world
         if self._pictures is None or self._pictures[0] is not world:
             self._close_pictures()
-            pixels = cameras.IMAGE_PIXELS
+            pixels = IMAGE_PIXELS
             drawer = gl.pictures(world.model, pixels, pixels, gl.resolve(self._renderer))
             self._pictures = world, drawer
             self._drew = True
@@ -189,16 +202,16 @@ class TabletopEnvironment:
         self._scenes.clear()
 
     def _build(self, task: str) -> _Scene:
-        world = World(discover()[task], cameras.add_cameras)
-        perception = Perception(world.model, world.data, cameras.NAMES, cameras.DEPTH_PIXELS, self.workspace)
-        aliases = {name: robot.HAND for name in self.effector_names}
-        aliases |= {name: "table" for name in self.surface_names}
+        world = World(self._definitions[task], self._setting)
+        perception = Perception(world.model, world.data, self.cameras(), DEPTH_PIXELS, self.workspace)
+        aliases = {name: panda.HAND for name in self.effector_names}
+        aliases |= {name: self._setting.surface for name in self.surface_names}
         shown = [(self._rename.get(name, name), name) for name in world.parts]
         return _Scene(world, perception, Names(shown, aliases))
 
     def _current(self) -> _Scene:
         if self._scene is None:
-            raise RuntimeError("the tabletop has no scene yet: reset it first")
+            raise RuntimeError("there is no scene yet: reset it first")
         return self._scene
 
     def _close_pictures(self) -> None:

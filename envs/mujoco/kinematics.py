@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 
-from envs.tabletop import robot
+from envs.mujoco import panda
 
 if TYPE_CHECKING:
+    from envs.mujoco.setting import Setting
     from harness.protocols import Floats
 
 POSITION_TOLERANCE = 5e-4
@@ -28,7 +29,8 @@ _STARTS = 16
 _ROLLS = (-2.4, -0.8, 0.8, 2.4)
 RELAXED_ANGLE = 0.2
 """Radians by which an orientation may be missed where the joint limits leave no exact solution."""
-_SHOULDER = np.add(robot.BASE_POSITION, (0.0, 0.0, 0.333))
+_SHOULDER = (0.0, 0.0, 0.333)
+"""In the frame of the base."""
 _HOPELESS = 0.08
 _REACH = 0.96
 """No pose is reachable further than this from the shoulder, metres."""
@@ -54,16 +56,17 @@ class Solution:
 class Kinematics:
     """Where the tool is for given joints, and which joints bring it to a pose."""
 
-    def __init__(self) -> None:
+    def __init__(self, setting: Setting) -> None:
         spec = mujoco.MjSpec()
         spec.compiler.degree = False
-        robot.add_robot(spec)
+        panda.add_robot(spec, setting.base, setting.base_yaw)
         self._model = spec.compile()
         self._data = mujoco.MjData(self._model)
-        self._site = self._model.site(robot.TOOL).id
-        self.lower = np.array(robot.LOWER) + _MARGIN
-        self.upper = np.array(robot.UPPER) - _MARGIN
-        self._home = np.array(robot.HOME)
+        self._site = self._model.site(panda.TOOL).id
+        self.lower = np.array(panda.LOWER) + _MARGIN
+        self.upper = np.array(panda.UPPER) - _MARGIN
+        self._home = np.array(setting.home)
+        self._shoulder = np.add(setting.base, _SHOULDER)
         self._jacobian = np.zeros((6, self._model.nv))
         generator = np.random.default_rng(0)
         spread = generator.uniform(-1, 1, (_STARTS, 7)) * [1.5, 1.0, 1.5, 0.8, 2.6, 1.2, 2.6]
@@ -109,7 +112,7 @@ class Kinematics:
     def goals(self, position: Floats, quaternion: Floats, near: Floats) -> list[Floats]:
         """Joint angles that reach the pose, from several starts, in postures nearest to `near` first; perhaps none."""
         found: list[Floats] = []
-        if np.linalg.norm(position - _SHOULDER) > _REACH:
+        if np.linalg.norm(position - self._shoulder) > _REACH:
             return found
         rolled = [np.append(near[:6], roll) for roll in _ROLLS]
         for start in (near, *rolled, self._home, *self._starts):

@@ -1,4 +1,4 @@
-"""What a task of the tabletop is, and how the ones in `tasks/` are found.
+"""What a task of an embedded world is, and how the ones in a world's `tasks/` are found.
 
 A task is one Python file in `tasks/` that ends with `TASK = SomeTask()`; nothing else has to be edited. Modules
 are imported by the parent process to list tasks, so they import neither mujoco nor numpy at the top: import them
@@ -9,17 +9,15 @@ scene's generator, lets the scene settle, and from then on calls `after_step`, `
 physics step (4 ms); verdicts latch. A task object is shared by all episodes and keeps no state: what an episode
 drew is in `world.variation` (words) and `world.memo` (anything else).
 
-Geometry: metres, radians, world frame, z up. The table top is at z = 0.752 (`world.TABLE_TOP`), the arm's base
-stands at (-0.31, 0), the middle of the workspace is near (0.25, 0). Well reachable with the gripper pointing
-down: x from 0.05 to 0.45, y from -0.35 to 0.35, up to 0.45 above the table. The gripper opens 8 cm, so what is
-to be grasped is at most 6 cm wide, light (up to 0.2 kg) and has friction of 0.5 or more. Contacts are the only
-forces: nothing is welded or attached to the gripper.
+Geometry: metres, radians, world frame, z up; the world's `setting` says where the arm stands and what it reaches.
+The gripper opens 8 cm, so what is to be grasped is at most 6 cm wide, light (up to 0.2 kg) and has friction of 0.5
+or more. Contacts are the only forces: nothing is welded or attached to the gripper.
 
 Geom groups: 0 to 2 are visible; sensors are geoms in `SENSOR_GROUP` with `contype=0, conaffinity=0, mass=0`
 (`parts.sensor` makes one), invisible to cameras. Colours are plain `rgba`, which every renderer shows; no
 textures. `parts` has short-hands for materials, free bodies, boxes and so on. Names of bodies and geoms of the
 task must be unique and different from the robot's (`link0`.., `hand`, `left_finger`, `right_finger`, `pad_*`,
-`tip_*`, `finger*`, `joint*`) and the scenery's (`table`, `floor`, `wall*`).
+`tip_*`, `finger*`, `joint*`) and the scenery's.
 """
 
 from __future__ import annotations
@@ -36,16 +34,16 @@ from harness.protocols import Task
 if TYPE_CHECKING:
     import numpy as np
 
-    from envs.tabletop.world import World
+    from envs.mujoco.world import World
 
 SENSOR_GROUP = 4
 
 
-class TabletopTask(ABC):
+class PandaTask(ABC):
     """One task. Subclasses set the class attributes and write `build`, `place` and `success`."""
 
     name: ClassVar[str]
-    """RLBench's name in snake case; also the module's name."""
+    """In snake case; also the module's name."""
     instructions: ClassVar[tuple[str, ...]]
     """At least three wordings; the first is the single instruction. May hold fields in braces, for example
     `{colour}`, which the episode fills with what `place` returned."""
@@ -85,25 +83,25 @@ class TabletopTask(ABC):
 
 
 @cache
-def discover() -> Mapping[str, TabletopTask]:
-    """All tasks by name, in the order of their file names.
+def discover(package_name: str) -> Mapping[str, PandaTask]:
+    """All tasks of a package by name, in the order of their file names.
 
-    Raises `ImportError` when a module of `tasks/` has no `TASK` or is named differently from its task."""
-    package = importlib.import_module("envs.tabletop.tasks")
-    found: dict[str, TabletopTask] = {}
+    Raises `ImportError` when a module of it has no `TASK` or is named differently from its task."""
+    package = importlib.import_module(package_name)
+    found: dict[str, PandaTask] = {}
     for module in sorted(pkgutil.iter_modules(package.__path__), key=lambda entry: entry.name):
         task = getattr(importlib.import_module(f"{package.__name__}.{module.name}"), "TASK", None)
-        if not isinstance(task, TabletopTask) or task.name != module.name:
+        if not isinstance(task, PandaTask) or task.name != module.name:
             raise ImportError(
-                f"envs/tabletop/tasks/{module.name}.py must end with TASK, a task named {module.name!r}"
+                f"{package_name}.{module.name} must end with TASK, a task named {module.name!r}"
             )
         found[task.name] = task
     return found
 
 
-def as_suite(reword: Mapping[str, list[str]]) -> tuple[Task, ...]:
-    """All tasks as the harness lists them. `reword` replaces a task's instructions by others."""
+def as_suite(tasks: Mapping[str, PandaTask], reword: Mapping[str, list[str]]) -> tuple[Task, ...]:
+    """The tasks as the harness lists them. `reword` replaces a task's instructions by others."""
     return tuple(
         Task(task.name, tuple(reword.get(task.name, task.instructions)), task.step_limit)
-        for task in discover().values()
+        for task in tasks.values()
     )

@@ -2,23 +2,23 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from envs.mujoco.environment import PandaEnvironment
 from envs.tabletop import Tabletop
-from envs.tabletop.environment import TabletopEnvironment
 from harness.seeding import Seeds
 
 
 @pytest.fixture(scope="module")
-def tabletop() -> Iterator[TabletopEnvironment]:
+def tabletop() -> Iterator[PandaEnvironment]:
     env = Tabletop(noise=0).open()
     yield env
     env.close()
 
 
 @pytest.fixture
-def scene(tabletop) -> Callable[..., TabletopEnvironment]:
+def scene(tabletop) -> Callable[..., PandaEnvironment]:
     """`scene(task, index)` resets and returns the environment."""
 
-    def put_up(task: str, index: int = 0) -> TabletopEnvironment:
+    def put_up(task: str, index: int = 0) -> PandaEnvironment:
         tabletop.on_control_step = None
         tabletop.reset(task, index, Seeds("tabletop", task, index, 0))
         return tabletop

@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
 
-from envs.tabletop import robot
-from envs.tabletop.control import CONTROL_HZ, FASTEST
-from envs.tabletop.kinematics import angle_between
+from envs.mujoco import panda
+from envs.mujoco.control import CONTROL_HZ, FASTEST
+from envs.mujoco.kinematics import angle_between
+from envs.tabletop.setting import SETTING
 from harness.failures import MotionFailure, SimulatorError, StepLimit
 from harness.protocols import Pose
 
@@ -88,8 +89,8 @@ def test_the_gripper_turns_about_its_own_axis(scene, opening, degrees):
     assert motion.position_error < 0.004
     assert angle_between(env.pose().quaternion, quaternion) < 0.03
     joints = env.world.arm
-    assert (joints > np.array(robot.LOWER) - 0.01).all()
-    assert (joints < np.array(robot.UPPER) + 0.01).all()
+    assert (joints > np.array(panda.LOWER) - 0.01).all()
+    assert (joints < np.array(panda.UPPER) + 0.01).all()
 
 
 def test_a_closed_gripper_really_turns_and_an_open_one_may_take_the_other_half(scene):
@@ -106,7 +107,7 @@ def test_home_brings_the_joints_back(env):
     go(env, [0.3, -0.2, 0.9], down(2.0))
     env.set_gripper(0.0)
     assert env.home().reached
-    assert env.world.arm == pytest.approx(robot.HOME, abs=0.02)
+    assert env.world.arm == pytest.approx(SETTING.home, abs=0.02)
     assert env.gripper() == 0.0
 
 
