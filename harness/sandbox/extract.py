@@ -42,7 +42,8 @@ _ONE_LINE_FENCE = re.compile(
 _WORD = r"[A-Za-z][A-Za-z'’-]*"
 _MARKUP = re.compile(r"^(?:[-*•>]+\s+|\d+[.)]\s+|\*\*|__)")
 _SENTENCE = re.compile(rf"^({_WORD})[,:;.!]?\s+{_WORD}(?=[\s.,:;!?)*`_]|$)")
-_EXCLAMATION = re.compile(rf"^{_WORD}[.!:,]+$")
+# `cups.` is where a reply was cut off; `Done.` is prose.
+_EXCLAMATION = re.compile(rf"^(?:{_WORD}[!:,]+|[A-Z][A-Za-z'’-]*[.!:,]+)$")
 _ODD_SPACES = {"\u00a0": " ", "\u2007": " ", "\u202f": " ", "\u3000": " ", "\u200b": "", "\ufeff": ""}
 _CURLY = {"“": ('"', "”"), "„": ('"', "“”"), "”": ('"', "”"), "‘": ("'", "’"), "’": ("'", "’")}
 

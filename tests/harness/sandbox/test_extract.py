@@ -171,6 +171,7 @@ REFUSED = {
         'x = 1\nf("a',
         f'{NOT_PYTHON}line 2: unterminated string literal (detected at line 2): f("a',
     ),
+    "cut off at a dot": ("x = 1\ncups.", f"{NOT_PYTHON}line 2: invalid syntax: cups."),
     "cut off after a header": (
         "x = 1\nif x:\n    y = 2\nelse:",
         f"{NOT_PYTHON}line 4: expected an indented block after 'else' statement on line 4: else:",
