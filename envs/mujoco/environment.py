@@ -17,8 +17,8 @@ from envs.mujoco.kinematics import Kinematics
 from envs.mujoco.names import Names
 from envs.mujoco.noise import Noise
 from envs.mujoco.perception import Perception
-from envs.mujoco.world import World
-from harness.failures import PerceptionFailure, UsageError
+from envs.mujoco.world import PLACEMENT_ATTEMPTS, Crowded, World
+from harness.failures import PerceptionFailure, ResetError, StepLimit, UsageError
 from harness.protocols import Motion, PointCloud, Pose, Reset, Task, Verdict
 
 if TYPE_CHECKING:
@@ -107,15 +107,31 @@ class PandaEnvironment:
         self._control = self._scene = None
         scene_up = self._scenes[task]
         world = scene_up.world
-        attempts = world.reset(seeds.scene())
+        attempts = self._set_up(world, seeds.scene(), self._tasks[task].step_limit)
         scene_up.perception.start(
             Noise(seeds.noise(), len(self._setting.camera_names), list(world.parts), self._noise)
         )
         self._scene = scene_up
-        self._control = Controller(
-            world, self._kinematics, self._tasks[task].step_limit, self._after_control_step
-        )
         return Reset(world.state_hash(), attempts, dict(world.variation))
+
+    def _set_up(self, world: World, rng: np.random.Generator, step_limit: int) -> int:
+        """Draw a scene, let the arm prepare it, begin; returns how many draws it took. Raises `ResetError`."""
+        attempts = 0
+        while True:
+            attempts += world.reset(rng)
+            control = Controller(world, self._kinematics, step_limit, self._after_control_step)
+            try:
+                world.task.prepare(control)
+            except (Crowded, StepLimit) as reason:
+                if attempts < PLACEMENT_ATTEMPTS:
+                    continue
+                raise ResetError(
+                    f"the start of {world.task.name!r} could not be prepared: {reason}"
+                ) from reason
+            control.steps = 0
+            world.begin()
+            self._control = control
+            return attempts
 
     def verdict(self) -> Verdict:
         world = self.world
@@ -220,5 +236,5 @@ class PandaEnvironment:
             self._pictures = None
 
     def _after_control_step(self) -> None:
-        if self.on_control_step is not None:
+        if self._control is not None and self.on_control_step is not None:
             self.on_control_step()

@@ -1,11 +1,11 @@
 """What a task of an embedded world is, and how the ones in a world's `tasks/` are found.
 
-A task is one Python file in `tasks/` that ends with `TASK = SomeTask()`; nothing else has to be edited. Modules
-are imported by the parent process to list tasks, so they import neither mujoco nor numpy at the top: import them
+A task is one Python file in `tasks/` that ends with `TASK = SomeTask()`, or a family of tasks one that ends with
+`TASKS = (...)`; nothing else has to be edited. Modules are imported by the parent process to list tasks, so they import neither mujoco nor numpy at the top: import them
 inside the functions that need them, or under `TYPE_CHECKING`.
 
 A worker builds each task's model once (`build`), then for every episode resets it and calls `place` with the
-scene's generator, lets the scene settle, and from then on calls `after_step`, `success` and `failed` after every
+scene's generator, lets the scene settle, has the arm `prepare`d, calls `begin`, and from then on calls `after_step`, `success` and `failed` after every
 physics step (4 ms); verdicts latch. A task object is shared by all episodes and keeps no state: what an episode
 drew is in `world.variation` (words) and `world.memo` (anything else).
 
@@ -34,6 +34,7 @@ from harness.protocols import Task
 if TYPE_CHECKING:
     import numpy as np
 
+    from envs.mujoco.control import Controller
     from envs.mujoco.world import World
 
 SENSOR_GROUP = 4
@@ -68,6 +69,16 @@ class PandaTask(ABC):
         `world.PLACEMENT_ATTEMPTS` times, and then reports a `ResetError`. A layout in which `success` or `failed` holds
         after settling, or in which a free body has left the table, is drawn again as well."""
 
+    def prepare(self, arm: Controller) -> None:
+        """Bring the arm to where the scene starts, by its own motions; most scenes start with the arm at home. Raise
+        `world.Crowded` when that did not work; the scene is drawn again."""
+        return None
+
+    def begin(self, world: World) -> None:
+        """Note in `world.memo` what `success` compares with. Called when the scene has come to rest, and again
+        after `prepare`."""
+        return None
+
     @abstractmethod
     def success(self, world: World) -> bool:
         """Whether the goal holds now. Called after every physics step, so keep it cheap."""
@@ -90,12 +101,14 @@ def discover(package_name: str) -> Mapping[str, PandaTask]:
     package = importlib.import_module(package_name)
     found: dict[str, PandaTask] = {}
     for module in sorted(pkgutil.iter_modules(package.__path__), key=lambda entry: entry.name):
-        task = getattr(importlib.import_module(f"{package.__name__}.{module.name}"), "TASK", None)
-        if not isinstance(task, PandaTask) or task.name != module.name:
-            raise ImportError(
-                f"{package_name}.{module.name} must end with TASK, a task named {module.name!r}"
-            )
-        found[task.name] = task
+        content = importlib.import_module(f"{package.__name__}.{module.name}")
+        tasks = getattr(content, "TASKS", None) or (getattr(content, "TASK", None),)
+        for task in tasks:
+            if not isinstance(task, PandaTask) or (len(tasks) == 1 and task.name != module.name):
+                raise ImportError(
+                    f"{package_name}.{module.name} must end with TASK, a task named {module.name!r}, or with TASKS"
+                )
+            found[task.name] = task
     return found
 
 

@@ -47,6 +47,7 @@ class World:
         """Whatever else the task wants to remember of this scene."""
         self.succeeded = False
         self.failed = False
+        self._judging = False
         self._pristine = {name: getattr(self.model, name).copy() for name in _PLACED}
         self._spots: list[tuple[float, float, float]] = []
         self._families: dict[str, frozenset[int]] = {}
@@ -78,6 +79,12 @@ class World:
             f"the scene of {self.task.name!r} could not be laid out in {PLACEMENT_ATTEMPTS} draws; the last one "
             f"failed because {reason}"
         )
+
+    def begin(self) -> None:
+        """The attempt starts now: from here on the outcome is judged, against the state that the task notes."""
+        self.task.begin(self)
+        self.data.time = 0.0
+        self._judging = True
 
     def state_hash(self) -> str:
         """16 hex digits over the state and the placement, exact to the bit for one version of MuJoCo."""
@@ -119,6 +126,10 @@ class World:
                 return here
         raise Crowded(f"there was no room for a circle of {radius} m")
 
+    def reserve(self, x: float, y: float, radius: float) -> None:
+        """Keep a circle on the table free of what `spot` gives out."""
+        self._spots.append((x, y, radius))
+
     def paint(self, geom: str, colour: tuple[float, ...] | list[float]) -> None:
         """Set a geom's RGB or RGBA; the next reset undoes it."""
         self.model.geom(geom).rgba[: len(colour)] = colour
@@ -129,7 +140,7 @@ class World:
         """One physics step, with the task's mechanism and its predicates."""
         mujoco.mj_step(self.model, self.data)
         self.task.after_step(self)
-        if not self.succeeded and not self.failed:
+        if self._judging and not self.succeeded and not self.failed:
             self.succeeded = self.task.success(self)
             self.failed = not self.succeeded and self.task.failed(self)
 
@@ -272,7 +283,7 @@ class World:
             getattr(self.model, name)[:] = array
         mujoco.mj_resetData(self.model, self.data)
         self.variation, self.memo, self._spots = {}, {}, []
-        self.succeeded = self.failed = False
+        self.succeeded = self.failed = self._judging = False
         self.data.qpos[self._arm] = self.setting.home
         self.data.qpos[self._fingers] = panda.FINGER_TRAVEL
         self.command(np.array(self.setting.home), panda.FINGER_TRAVEL)
@@ -284,11 +295,11 @@ class World:
             self.task.after_step(self)
         self.check_finite()
         mujoco.mj_forward(self.model, self.data)
-        self.data.time = 0.0
         for index in np.flatnonzero(self.model.jnt_type == mujoco.mjtJoint.mjJNT_FREE):
             body = self.model.jnt_bodyid[index]
             if self.data.xpos[body, 2] < self.setting.floor:
                 return f"{self.model.body(body).name!r} fell down"
+        self.task.begin(self)
         if self.task.success(self) or self.task.failed(self):
             return "its outcome was settled before anything had moved"
         return ""

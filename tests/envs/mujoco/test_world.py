@@ -176,6 +176,7 @@ def test_verdicts_latch_and_the_first_one_counts():
 
     world = World(Both(), SETTING)
     world.reset(np.random.default_rng(0))
+    world.begin()
     world.step()
     assert (world.succeeded, world.failed) == (False, False)
     world.put("cube", 0.3, 0.2, 0.772)
@@ -185,6 +186,7 @@ def test_verdicts_latch_and_the_first_one_counts():
     world.step()
     assert (world.succeeded, world.failed) == (True, False)
     world.reset(np.random.default_rng(0))
+    world.begin()
     assert (world.succeeded, world.failed) == (False, False)
     world.memo["broken"] = True
     world.step()
