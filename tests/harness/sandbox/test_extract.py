@@ -185,7 +185,10 @@ REFUSED = {
         f"{NOT_PYTHON}line 1: invalid character '“' (U+201C): x = “a",
     ),
     "return outside of a function": ("return 1", f"{NOT_PYTHON}line 1: 'return' outside function"),
-    "null byte": ("x = 1\x00", f"{NOT_PYTHON}line 0: source code string cannot contain null bytes"),
+    "lone surrogate": (
+        "x = '\ud800'",
+        f"{NOT_PYTHON}cannot be parsed: 'utf-8' codec can't encode character '\\ud800' in position 5: surrogates not allowed",
+    ),
     "too long": ("x" * (MAX_CHARS + 1), "the reply has 100001 characters, more than 100000"),
 }
 
