@@ -32,6 +32,8 @@ from harness.sandbox.numerics import Numpy, math_namespace
 
 DEEP = 50
 """Calls of a program inside one another, beyond which a `RecursionError` is the program's and not the API's."""
+ROOM = 12
+"""Calls inside one another that are kept free for stopping and starting the clock, which needs about four."""
 
 _DIRECT: frozenset[type] = frozenset(
     {types.BuiltinFunctionType, types.MethodDescriptorType, type, ApiFunction, PlainFormat}
@@ -189,6 +191,7 @@ class Run:
         """Run code of the task API. Its exceptions pass through the program, except those in `mistakes`:
         they say that the program asked for something that is not there."""
         self._still_running()
+        _check_room(ROOM)
         args = tuple(map(outward, args))
         kwargs = {name: outward(value) for name, value in kwargs.items()}
         problem: BaseException | None = None
@@ -333,6 +336,12 @@ class _ItemWriter:
 
     def __delitem__(self, index: Any) -> None:
         self._outside(operator.delitem, (self._owner, index), mistakes=_ITEM_MISTAKES)
+
+
+def _check_room(calls: int) -> None:
+    """Raise `RecursionError` now, and not when the clock is half stopped: it would stand still for ever."""
+    if calls:
+        _check_room(calls - 1)
 
 
 def _import_of_numpy(name: str, *_: Any) -> types.ModuleType:
