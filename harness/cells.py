@@ -75,7 +75,7 @@ class Cell:
             raise UsageError(f"env.scenes is {environment.scenes}; it has to be at least 1.")
         keys = []
         for task in tasks:
-            for scene in range(environment.scenes):
+            for scene in range(environment.scenes * task.share):
                 for instruction in _instructions(environment.instructions, self.env, task, scene):
                     keys.append(EpisodeKey(task.name, instruction, scene))
         return keys

@@ -36,6 +36,8 @@ class Task:
     instructions: tuple[str, ...]
     step_limit: int
     """Control steps that a trial may take."""
+    share: int = 1
+    """Scenes that it has for each one that `env.scenes` asks for: a suite may weigh its tasks."""
 
 
 @dataclass(frozen=True)

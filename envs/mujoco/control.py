@@ -77,7 +77,7 @@ class Controller:
     ) -> None:
         self.steps = 0
         self.opening = 1.0
-        self._world = world
+        self.world = world
         self._kinematics = kinematics
         self._step_limit = step_limit
         self._after_step = after_step
@@ -90,9 +90,9 @@ class Controller:
 
     def pose(self) -> Pose:
         """The tool's true pose."""
-        quaternion = self._world.tool_quaternion
+        quaternion = self.world.tool_quaternion
         return Pose(
-            self._world.tool_position, multiply(quaternion, _HALF_TURN) if self._flipped else quaternion
+            self.world.tool_position, multiply(quaternion, _HALF_TURN) if self._flipped else quaternion
         )
 
     def move(self, pose: Pose, speed: float = 1.0) -> Motion:
@@ -100,7 +100,7 @@ class Controller:
         solution the orientation may be missed by up to 0.2 rad, and the reason says so."""
         position, quaternion = _checked(pose)
         factor = _checked_speed(speed)
-        lower, upper = np.array(self._world.setting.workspace)
+        lower, upper = np.array(self.world.setting.workspace)
         if ((position < lower - _MARGIN) | (position > upper + _MARGIN)).any():
             return self._refused(position, "the target lies outside the workspace")
         self._forget_lost_command()
@@ -135,18 +135,18 @@ class Controller:
         self.opening = wanted
         target = panda.FINGER_TRAVEL if wanted else panda.CLOSED
         still = 0
-        travel = self._world.fingers
+        travel = self.world.fingers
         self._finger = float(travel.mean())
         while still < 2:
             change = np.clip(target - self._finger, -_FINGER_SPEED * _PERIOD, _FINGER_SPEED * _PERIOD)
             self._finger = float(self._finger + change)
             self._hold()
-            before, travel = travel, self._world.fingers
+            before, travel = travel, self.world.fingers
             still = still + 1 if np.abs(travel - before).max() < 0.0004 else 0
         self._finger = target
         self._hold()
         self._hold()
-        open_enough = self._world.fingers.min() > 0.9 * panda.FINGER_TRAVEL
+        open_enough = self.world.fingers.min() > 0.9 * panda.FINGER_TRAVEL
         return Motion(True) if open_enough or not wanted else Motion(False, "the fingers could not open")
 
     def home(self) -> Motion:
@@ -204,7 +204,7 @@ class Controller:
             path = self._line_to(end, factor)
             if path is not None:
                 return self._run(path, position, end.quaternion, end.flipped)
-        if self._world.grasping_fixture():
+        if self.world.grasping_fixture():
             return self._refused(position, "the arm cannot follow that line with what it holds")
         for end in ends[:_DETOURS]:
             path = self._joint_path(end.joints, factor=factor)
@@ -256,7 +256,7 @@ class Controller:
 
     def _free(self, path: Floats) -> bool:
         """Whether the arm touches nothing new along a joint path, as the scene stands now."""
-        world = self._world
+        world = self.world
         model, scratch = world.model, self._scratch
         arm = [model.joint(name).qposadr[0] for name in panda.JOINTS]
         scratch.qpos[:] = world.data.qpos
@@ -277,7 +277,7 @@ class Controller:
         return True
 
     def _robot_contacts(self) -> list[list[int]]:
-        robot_geoms = self._world.robot_geoms
+        robot_geoms = self.world.robot_geoms
         return [
             pair
             for pair in self._scratch.contact.geom.tolist()
@@ -309,16 +309,16 @@ class Controller:
         for row in path:
             self._control(row)
             planned = self._kinematics.pose(row)[0]
-            late = late + 1 if np.linalg.norm(planned - self._world.tool_position) > _BLOCKED else 0
+            late = late + 1 if np.linalg.norm(planned - self.world.tool_position) > _BLOCKED else 0
             if late == _BLOCKED_STEPS:
-                self._joints = np.clip(self._world.arm, self._kinematics.lower, self._kinematics.upper)
+                self._joints = np.clip(self.world.arm, self._kinematics.lower, self._kinematics.upper)
                 self._hold()
                 return self._ended(target, "something is in the way")
         goal = self._kinematics.pose(self._joints)[0]
         near = _SETTLED_SHORT if short else _SETTLED_LONG
         for _ in range(_SETTLE_SHORT if short else _SETTLE_LONG):
-            still = short or np.abs(self._world.arm_speed).max() < 0.05
-            if still and np.linalg.norm(goal - self._world.tool_position) < near:
+            still = short or np.abs(self.world.arm_speed).max() < 0.05
+            if still and np.linalg.norm(goal - self.world.tool_position) < near:
                 break
             self._hold()
         motion = self._ended(target, "the arm was held up")
@@ -339,25 +339,25 @@ class Controller:
         before = self._joints
         lead = _LAG * (joints - before) / _PERIOD
         for substep in range(1, SUBSTEPS + 1):
-            self._world.command(before + substep / SUBSTEPS * (joints - before) + lead, self._finger)
-            self._world.step()
+            self.world.command(before + substep / SUBSTEPS * (joints - before) + lead, self._finger)
+            self.world.step()
         self._joints = joints
         self.steps += 1
-        self._world.check_finite()
+        self.world.check_finite()
         self._after_step()
 
     def _forget_lost_command(self) -> None:
         """Where the arm was kept from following, start from where it is."""
-        if np.linalg.norm(self._kinematics.pose(self._joints)[0] - self._world.tool_position) > _BLOCKED:
-            self._joints = np.clip(self._world.arm, self._kinematics.lower, self._kinematics.upper)
+        if np.linalg.norm(self._kinematics.pose(self._joints)[0] - self.world.tool_position) > _BLOCKED:
+            self._joints = np.clip(self.world.arm, self._kinematics.lower, self._kinematics.upper)
 
     def _refused(self, target: Floats, reason: str) -> Motion:
         # It costs a step, so that a program that only commands nonsense comes to an end.
         self._hold()
-        return Motion(False, reason, float(np.linalg.norm(target - self._world.tool_position)))
+        return Motion(False, reason, float(np.linalg.norm(target - self.world.tool_position)))
 
     def _ended(self, target: Floats, reason: str) -> Motion:
-        error = float(np.linalg.norm(target - self._world.tool_position))
+        error = float(np.linalg.norm(target - self.world.tool_position))
         if error <= REACHED:
             return Motion(True, "", error)
         return Motion(False, f"{reason}: it stopped {1000 * error:.0f} mm from the target", error)

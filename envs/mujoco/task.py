@@ -43,9 +43,9 @@ SENSOR_GROUP = 4
 class PandaTask(ABC):
     """One task. Subclasses set the class attributes and write `build`, `place` and `success`."""
 
-    name: ClassVar[str]
+    name: str
     """In snake case; also the module's name."""
-    instructions: ClassVar[tuple[str, ...]]
+    instructions: tuple[str, ...]
     """At least three wordings; the first is the single instruction. May hold fields in braces, for example
     `{colour}`, which the episode fills with what `place` returned."""
     step_limit: ClassVar[int] = 2500

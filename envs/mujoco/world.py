@@ -130,6 +130,10 @@ class World:
         """Keep a circle on the table free of what `spot` gives out."""
         self._spots.append((x, y, radius))
 
+    def refresh(self) -> None:
+        """Bring positions up to date after `put`."""
+        mujoco.mj_kinematics(self.model, self.data)
+
     def paint(self, geom: str, colour: tuple[float, ...] | list[float]) -> None:
         """Set a geom's RGB or RGBA; the next reset undoes it."""
         self.model.geom(geom).rgba[: len(colour)] = colour

@@ -1,74 +1,25 @@
-"""The embedded environment: a Panda at a table, nine tasks by RLBench's names, in MuJoCo.
+"""The embedded environment of nine tasks by RLBench's names: an arm at a table, in MuJoCo.
 
-This module only describes it, without importing the simulator; `environment` is the simulator."""
+This module only describes it, without importing the simulator; `envs.mujoco.environment` is the simulator."""
 
 from __future__ import annotations
 
-import importlib.util
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from dataclasses import dataclass
 
-from envs.mujoco import gl
-from envs.mujoco.task import PandaTask, as_suite
-from envs.mujoco.task import discover as discover_tasks
-from harness.protocols import Manipulation, Problem, Task
-
-if TYPE_CHECKING:
-    from envs.mujoco.environment import PandaEnvironment
-
-
-def discover() -> Mapping[str, PandaTask]:
-    """The tasks, by name."""
-    return discover_tasks("envs.tabletop.tasks")
+from envs.mujoco.config import PandaWorld
+from envs.mujoco.setting import Setting
+from envs.mujoco.task import PandaTask, discover
 
 
 @dataclass
-class Tabletop:
+class Tabletop(PandaWorld):
     """The config behind `conf/env/tabletop.yaml`."""
 
-    tasks: list[str] | None = None
-    scenes: int = 5
-    instructions: str = "single"
-    noise: float = 1.0
-    """Factor on the sensors' noise; 0 makes runs repeatable to the bit."""
-    renderer: str = "auto"
-    """"egl", "osmesa", "rays" (needs no OpenGL), or "auto" for the first of these that works."""
-    rename: dict[str, str] = field(default_factory=dict)
-    """Other names for exposed objects: the task's own name to the one that the scene shows."""
-    reword: dict[str, list[str]] = field(default_factory=dict)
-    """Other instructions for a task, the single one first."""
+    def definitions(self) -> Mapping[str, PandaTask]:
+        return discover("envs.tabletop.tasks")
 
-    def suite(self) -> Sequence[Task]:
-        return as_suite(discover(), self.reword)
-
-    def interfaces(self) -> tuple[type, ...]:
-        return (Manipulation,)
-
-    def problems(self) -> list[Problem]:
-        missing = [name for name in ("mujoco", "numpy") if importlib.util.find_spec(name) is None]
-        found = [Problem(f"the package {name} is not installed", f"pip install {name}") for name in missing]
-        if not missing and self.renderer in gl.BACKENDS and not gl.works(self.renderer):
-            what = f"renderer={self.renderer} cannot draw on this machine"
-            found.append(Problem(what, f"{gl.FIXES[self.renderer]}, or set env.renderer=auto"))
-        return found
-
-    def parts(self) -> Mapping[str, list[Problem]]:
-        """Who can draw images here."""
-        from envs.mujoco import gl
-
-        if self.problems():
-            return {}
-        drawers: dict[str, list[Problem]] = {"renderer rays": []}
-        for backend in gl.BACKENDS:
-            problem = Problem(f"OpenGL by {backend} does not draw here", gl.FIXES[backend])
-            drawers[f"renderer {backend}"] = [] if gl.works(backend) else [problem]
-        return drawers
-
-    def open(self) -> PandaEnvironment:
-        from envs.mujoco.environment import PandaEnvironment
+    def setting(self) -> Setting:
         from envs.tabletop.setting import SETTING
 
-        return PandaEnvironment(
-            SETTING, discover(), self.suite(), noise=self.noise, renderer=self.renderer, rename=self.rename
-        )
+        return SETTING

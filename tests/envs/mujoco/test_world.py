@@ -7,7 +7,7 @@ import pytest
 from envs.mujoco.environment import PandaEnvironment
 from envs.mujoco.task import PandaTask
 from envs.mujoco.world import Crowded, World
-from envs.tabletop import Tabletop, discover
+from envs.tabletop import Tabletop
 from envs.tabletop.setting import SETTING
 from harness.failures import ResetError, UsageError
 from harness.protocols import Pose
@@ -43,7 +43,7 @@ def test_importing_the_description_is_light():
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("task", sorted(discover()))
+@pytest.mark.parametrize("task", sorted(Tabletop().definitions()))
 def test_the_same_scene_gives_the_same_run_to_the_bit(tabletop, task):
     first, states = run(tabletop, task, 7)
     run(tabletop, "push_button" if task != "push_button" else "open_drawer", 3)
@@ -62,8 +62,10 @@ def test_the_scene_depends_on_task_and_index_alone(tabletop):
         reset(tabletop, "push_button", 4, seed=s, trial=t).state_hash for s, t in ((0, 0), (1, 0), (0, 2))
     }
     assert len(hashes) == 1
-    others = {reset(tabletop, task, scene).state_hash for task in discover() for scene in range(5)}
-    assert len(others) == 5 * len(discover())
+    others = {
+        reset(tabletop, task, scene).state_hash for task in Tabletop().definitions() for scene in range(5)
+    }
+    assert len(others) == 5 * len(Tabletop().definitions())
     assert all(len(value) == 16 and int(value, 16) >= 0 for value in others | hashes)
 
 
@@ -224,7 +226,7 @@ def test_objects_can_be_renamed_and_instructions_reworded():
     config = Tabletop(rename={"button": "gizmo"}, reword={"push_button": ["poke the gizmo", "prod it"]})
     suite = {task.name: task for task in config.suite()}
     assert suite["push_button"].instructions == ("poke the gizmo", "prod it")
-    assert suite["lamp_off"].instructions == discover()["lamp_off"].instructions
+    assert suite["lamp_off"].instructions == Tabletop().definitions()["lamp_off"].instructions
     env = config.open()
     plain = Tabletop().open()
     renamed, usual = reset(env, "push_button", 2), reset(plain, "push_button", 2)

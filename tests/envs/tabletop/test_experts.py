@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from envs.tabletop import Tabletop, discover
+from envs.tabletop import Tabletop
 from harness.failures import StepLimit
 from harness.seeding import Seeds
 
@@ -36,11 +36,11 @@ def play(env, task: str, scene: int) -> bool:
 
 def test_every_task_has_an_expert():
     experts = {path.stem for path in EXPERTS.glob("*.py")} - {"arm"}
-    assert experts == set(discover())
+    assert experts == set(Tabletop().definitions())
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("task", sorted(discover()))
+@pytest.mark.parametrize("task", sorted(Tabletop().definitions()))
 def test_expert_solves_held_out_scenes(task):
     env = Tabletop(noise=0).open()
     try:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from envs.tabletop import discover
+from envs.tabletop import Tabletop
 from harness.chat.rules import sentence as grammar
 from harness.chat.rules.model import RulesModel
 from harness.chat.rules.planner import sentences_of
@@ -100,7 +100,7 @@ def test_no_example_is_a_task(example):
     instruction and things, an example has few."""
     objects = names_in(example.context)
     mine = content(example.query) | content(" ".join(objects))
-    for task in discover().values():
+    for task in Tabletop().definitions().values():
         assert set(objects).isdisjoint(task.objects), task.name
         for instruction in task.instructions:
             assert content(example.query) != content(re.sub(r"\{\w+\}", "", instruction))

@@ -5,11 +5,11 @@ import string
 import numpy as np
 import pytest
 
-from envs.tabletop import discover
+from envs.tabletop import Tabletop
 from envs.tabletop.setting import TABLE_TOP
 from harness.protocols import Pose
 
-ALL = sorted(discover())
+ALL = sorted(Tabletop().definitions())
 DOWN = np.array([0.0, 1.0, 0.0, 0.0])
 
 
@@ -23,7 +23,7 @@ def go(env, position, quaternion=DOWN, speed=1.0):
 
 @pytest.mark.parametrize("name", ALL)
 def test_a_task_describes_itself(name):
-    task = discover()[name]
+    task = Tabletop().definitions()[name]
     assert len(task.instructions) >= 3
     assert len(set(task.instructions)) == len(task.instructions)
     assert 100 <= task.step_limit <= 10000

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import harness.chat.rules
-from envs.tabletop import discover
+from envs.tabletop import Tabletop
 
 SOURCES = sorted(Path(harness.chat.rules.__file__).parent.glob("*.py"))
 
@@ -50,16 +50,18 @@ def literals(source: Path) -> str:
 
 def test_there_is_something_to_look_for_and_somewhere_to_look():
     assert len(SOURCES) > 10
-    assert {"handle", "button", "lamp", "drawer"} <= {w for task in discover().values() for w in names(task)}
+    assert {"handle", "button", "lamp", "drawer"} <= {
+        w for task in Tabletop().definitions().values() for w in names(task)
+    }
     assert {"press", "unscrew", "towards"} <= {word for source in SOURCES for word in words(literals(source))}
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
 def test_no_word_for_a_thing_of_the_tabletop_occurs(source):
     text = literals(source)
-    known = {word for task in discover().values() for word in names(task)} - PLAIN
+    known = {word for task in Tabletop().definitions().values() for word in names(task)} - PLAIN
     assert words(text) & known == set()
-    for task in discover().values():
+    for task in Tabletop().definitions().values():
         assert task.name not in text
 
 

@@ -1,0 +1,78 @@
+"""The config that the embedded worlds share. It describes a world without importing the simulator."""
+
+from __future__ import annotations
+
+import importlib.util
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from envs.mujoco import gl
+from envs.mujoco.task import PandaTask, as_suite
+from harness.protocols import Manipulation, Problem, Task
+
+if TYPE_CHECKING:
+    from envs.mujoco.environment import PandaEnvironment
+    from envs.mujoco.setting import Setting
+
+
+@dataclass
+class PandaWorld:
+    """Subclasses name their tasks and their setting."""
+
+    tasks: list[str] | None = None
+    scenes: int = 5
+    instructions: str = "single"
+    noise: float = 1.0
+    """Factor on the sensors' noise; 0 makes runs repeatable to the bit."""
+    renderer: str = "auto"
+    """"egl", "osmesa", "rays" (needs no OpenGL), or "auto" for the first of these that works."""
+    rename: dict[str, str] = field(default_factory=dict)
+    """Other names for exposed objects: the task's own name to the one that the scene shows."""
+    reword: dict[str, list[str]] = field(default_factory=dict)
+    """Other instructions for a task, the single one first."""
+
+    @abstractmethod
+    def definitions(self) -> Mapping[str, PandaTask]:
+        """The tasks, by name."""
+
+    @abstractmethod
+    def setting(self) -> Setting:
+        """The world around them."""
+
+    def suite(self) -> Sequence[Task]:
+        return as_suite(self.definitions(), self.reword)
+
+    def interfaces(self) -> tuple[type, ...]:
+        return (Manipulation,)
+
+    def problems(self) -> list[Problem]:
+        missing = [name for name in ("mujoco", "numpy") if importlib.util.find_spec(name) is None]
+        found = [Problem(f"the package {name} is not installed", f"pip install {name}") for name in missing]
+        if not missing and self.renderer in gl.BACKENDS and not gl.works(self.renderer):
+            what = f"renderer={self.renderer} cannot draw on this machine"
+            found.append(Problem(what, f"{gl.FIXES[self.renderer]}, or set env.renderer=auto"))
+        return found
+
+    def parts(self) -> Mapping[str, list[Problem]]:
+        """Who can draw images here."""
+        if self.problems():
+            return {}
+        drawers: dict[str, list[Problem]] = {"renderer rays": []}
+        for backend in gl.BACKENDS:
+            problem = Problem(f"OpenGL by {backend} does not draw here", gl.FIXES[backend])
+            drawers[f"renderer {backend}"] = [] if gl.works(backend) else [problem]
+        return drawers
+
+    def open(self) -> PandaEnvironment:
+        from envs.mujoco.environment import PandaEnvironment
+
+        return PandaEnvironment(
+            self.setting(),
+            self.definitions(),
+            self.suite(),
+            noise=self.noise,
+            renderer=self.renderer,
+            rename=self.rename,
+        )

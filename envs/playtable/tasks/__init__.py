@@ -1,0 +1,1 @@
+"""The tasks, a file for each family; see `envs.mujoco.task`."""
