@@ -506,12 +506,12 @@ def test_a_program_runs_afresh_each_time() -> None:
 
 def test_random_numbers_depend_on_the_text_and_leave_numpys_alone() -> None:
     np.random.seed(1)
-    before = np.random.get_state()[1]
+    before = np.random.get_state(legacy=False)["state"]["key"]
     code = "np.random.seed(5)\nret_val = np.random.rand(), np.random.choice(['a', 'b'], 3).tolist()"
     expected = np.random.RandomState(5)
     assert sandboxed(code)[0] == (expected.rand(), expected.choice(["a", "b"], 3).tolist())
     assert sandboxed("ret_val = np.random.rand()")[0] != sandboxed("ret_val  = np.random.rand()")[0]
-    assert np.array_equal(before, np.random.get_state()[1])
+    assert np.array_equal(before, np.random.get_state(legacy=False)["state"]["key"])
 
 
 def test_empty_is_zeros() -> None:
