@@ -15,7 +15,8 @@ MAX_NESTED = 8
 
 @dataclass(frozen=True)
 class Limits:
-    """What one run may use. Time and memory that API functions take are not the program's."""
+    """What one run may use. Time in API functions is not the program's. Memory that they leave behind is, as it
+    cannot be told from what the program holds; what they give back is not."""
 
     seconds: float = 5.0
     """Wall-clock seconds in the program's own code."""
