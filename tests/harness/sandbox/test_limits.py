@@ -302,6 +302,23 @@ def test_sizes(code: str, reason: str, caught: bool) -> None:
     assert failure(program, Limits(seconds=LONG)) == f"line 1: {reason} (`{program.splitlines()[0]}`)"
 
 
+@pytest.mark.parametrize(
+    ("code", "limits"),
+    [
+        ("while True: pass", SHORT),
+        ("print('a' * 99)", Limits(seconds=LONG, output_chars=10)),
+        ("while True: look()", Limits(seconds=LONG, api_calls=5)),
+    ],
+    ids=["time", "output", "calls"],
+)
+def test_over_a_limit_nothing_can_be_done_any_more(code: str, limits: Limits) -> None:
+    done: list[int] = []
+    program = f"def f():\n    try:\n        {code}\n    finally:\n        act(1)\ntry:\n    f()\nfinally:\n    act(2)"
+    message = failure(program, limits, look=lambda: None, act=done.append)
+    assert re.match(r"line \d: (ran longer|printed more|called the task API more) than ", message)
+    assert done == []
+
+
 # The limits themselves
 
 

@@ -689,6 +689,40 @@ def test_stopped_while_it_runs(code: str, message: str) -> None:
     assert robot.asked == []
 
 
+class Map:
+    """Stands for an object of the API that has items."""
+
+    def __init__(self) -> None:
+        self.cells = {(0, 0): 1}
+
+    def __getitem__(self, at: tuple[int, int]) -> int:
+        return self.cells[at]
+
+    def __setitem__(self, at: tuple[int, int], value: int) -> None:
+        self.cells[at] = value
+
+    def __delitem__(self, at: tuple[int, int]) -> None:
+        del self.cells[at]
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+
+def test_items_of_api_objects() -> None:
+    code = (
+        "m = make()\nm[0, 1] = 5\nm[0, 1] += m[0, 0]\nm[2, 2] = 0\ndel m[0, 0]\nret_val = (m[0, 1], len(m))"
+    )
+    result = SANDBOX.compile(code, {"make": Map}).run()
+    assert result["ret_val"] == (6, 2)
+    assert isinstance(result["m"], Map) and result["m"].cells == {(0, 1): 6, (2, 2): 0}
+
+
+def test_an_item_that_is_not_there_is_the_programs_failure() -> None:
+    with pytest.raises(CodeFailure) as caught:
+        SANDBOX.compile("m = make()\nm[9, 9]", {"make": Map}).run()
+    assert str(caught.value) == "line 2: KeyError: (9, 9) (`m[9, 9]`)"
+
+
 @pytest.mark.parametrize("ending", ["except Exception:", "except:", "finally:"])
 def test_a_failure_of_the_api_passes_through_the_program(ending: str) -> None:
     robot = Robot()
