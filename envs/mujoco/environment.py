@@ -138,7 +138,7 @@ class PandaEnvironment:
         return Verdict(
             success=world.succeeded,
             failed=world.failed,
-            holds=world.task.success(world),
+            holds=bool(world.task.success(world)),
             subtasks_done=int(world.succeeded),
         )
 

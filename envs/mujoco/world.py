@@ -145,8 +145,8 @@ class World:
         mujoco.mj_step(self.model, self.data)
         self.task.after_step(self)
         if self._judging and not self.succeeded and not self.failed:
-            self.succeeded = self.task.success(self)
-            self.failed = not self.succeeded and self.task.failed(self)
+            self.succeeded = bool(self.task.success(self))
+            self.failed = not self.succeeded and bool(self.task.failed(self))
 
     def check_finite(self) -> None:
         """Raises `SimulatorError` when the state has broken down."""

@@ -64,6 +64,7 @@ def build(spec: Any) -> None:
     _add_top(desk)
     _add_drawer(spec, desk)
     _add_shelf(desk)
+    _add_lights(desk)
     _add_door(spec, desk)
     _add_switch(spec, desk)
     _add_button(spec, desk)
@@ -175,10 +176,13 @@ def _add_shelf(desk: Any) -> None:
     parts.box(shelf, (-0.12, back, (low + high) / 2), (0.23, 0.006, (high - low) / 2), "dark wood")
     for x in (-0.345, 0.105):
         parts.box(shelf, (x, 0.12, (low + 0.50) / 2), (0.006, 0.08, (0.50 - low) / 2), "dark wood")
-    # The lights stand at the desk's back edge, seven centimetres behind CALVIN's, out of the gripper's way.
+
+
+def _add_lights(desk: Any) -> None:
+    """At the desk's back edge, seven centimetres behind CALVIN's, out of the gripper's way."""
     for x, height, radius, name in ((-0.12, 0.656, 0.02, "led"), (0.30, 0.67, 0.03, "bulb")):
-        parts.capsule(shelf, (x, 0.225, DESK_TOP), (x, 0.225, height - radius), 0.005, "steel")
-        parts.ball(shelf, (x, 0.225, height), radius, "grey", name=name)
+        parts.capsule(desk, (x, 0.225, DESK_TOP), (x, 0.225, height - radius), 0.005, "steel")
+        parts.ball(desk, (x, 0.225, height), radius, "grey", name=name)
 
 
 def _add_door(spec: Any, desk: Any) -> None:

@@ -76,7 +76,8 @@ SETTING = Setting(
     name="playtable",
     base=(-0.12, -0.56, 0.24),
     base_yaw=math.radians(65),
-    home=(0.0, -0.55, 0.0, -2.35, 0.0, 1.8, 0.7854),
+    # The gripper points down above the front of the desk, its fingers opening across the desk.
+    home=(0.0, -0.70, 0.0, -2.35, 0.0, 1.65, 1.92),
     workspace=((-0.42, -0.54, 0.30), (0.42, 0.26, 0.86)),
     floor=0.29,
     surface="desk",

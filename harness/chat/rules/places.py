@@ -60,6 +60,9 @@ _LEADING_AMOUNT = re.compile(rf"^(?:by |for )?{AMOUNT}(?! (?:{RELATION})\b)\s*")
 _TRAILING_AMOUNT = re.compile(rf"\s*(?:\bby |\bfor )?{AMOUNT}$")
 _LEADING_WAY = re.compile(rf"^(?:to(?:wards)? the |towards? )?(?P<way>{_WAY})(?: side)?(?: |$)(?!of\b)")
 _TRAILING_WAY = re.compile(rf"(?:^| )(?:(?:to(?:wards)?|on) the |towards? )?(?P<way>{_WAY})(?: side)?$")
+# Without "to the" these words belong to something else: "back to the default pose", "the front of the box".
+_TO_A_SIDE = re.compile(r"(?:^| )(?:to(?:wards)?|on) the (?P<way>front|back)(?: side)?$")
+_SIDES = {"front": "forward", "back": "backward"}
 
 
 @dataclass(frozen=True)
@@ -94,6 +97,8 @@ def take_amount(text: str) -> tuple[str, float | None]:
 
 def take_way(text: str) -> tuple[str, str]:
     """A direction at the start or the end of a text ("to the left", "up"), and the text without it."""
+    if side := _TO_A_SIDE.search(text):
+        return text[: side.start()].strip(), _SIDES[side["way"]]
     found = _TRAILING_WAY.search(text) or _LEADING_WAY.search(text)
     if found is None:
         return text, ""
