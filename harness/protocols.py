@@ -52,6 +52,26 @@ class Reset:
 
 
 @dataclass(frozen=True)
+class Mark:
+    """An object in a picture."""
+
+    name: str
+    box: tuple[int, int, int, int]
+    """Left, top, right, bottom in pixels, the last two not included."""
+
+
+@dataclass(frozen=True)
+class View:
+    """A picture in which the objects that the camera sees are framed and named. What it does not see has
+    no mark."""
+
+    image: Image
+    marks: tuple[Mark, ...]
+    gripper: float
+    """As `Manipulation.gripper` says."""
+
+
+@dataclass(frozen=True)
 class Verdict:
     """The oracle's word, latched: `success` once the task's predicate held, `failed` once a fail
     condition held first. `holds` says whether the predicate holds right now."""
@@ -145,6 +165,10 @@ class Manipulation(Environment, Protocol):
         ...
 
     def scene_cloud(self, ignore_robot: bool = True, ignore_grasped: bool = False) -> PointCloud: ...
+
+    def view(self, camera: str) -> View:
+        """What a camera shows, with the objects that it sees named as `objects` does, and `gripper`."""
+        ...
 
     def pose(self) -> Pose: ...
 

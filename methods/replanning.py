@@ -3,6 +3,7 @@ again from the same scene with what the `replan` part proposes. What a trial run
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from methods.replan import Attempt, Proposal, Replan
 
 if TYPE_CHECKING:
     from harness.episode import Episode
+    from methods.lmp.prompt import Request
 
 
 @dataclass(frozen=True)
@@ -32,24 +34,30 @@ class Replanning:
 
     def play(self, episode: Episode) -> None:
         attempts: list[Attempt] = []
-        proposal = Proposal()
-        while True:
-            attempts.append(self._attempt(episode, proposal))
-            if attempts[-1].record.success or len(attempts) == self.trials or self.replan is None:
+        while len(attempts) < self.trials:
+            attempts.append(self._attempt(episode, attempts))
+            if attempts[-1].record.success:
                 return
-            proposal = self.replan.propose(episode, attempts)
 
-    def _attempt(self, episode: Episode, proposal: Proposal) -> Attempt:
-        """One trial: the programs of the proposal, the others asked for."""
+    def _attempt(self, episode: Episode, before: Sequence[Attempt]) -> Attempt:
+        """One trial: the programs of the proposal, the others asked for. What making the proposal costs, and
+        a reply to it that cannot be used, belong to the trial that it is for."""
         from methods.lmp.interface import TaskInterface
         from methods.lmp.programs import Programs
         from methods.lmp.writer import Writer
 
         env = episode.env
         assert isinstance(env, Manipulation)
+        code: Mapping[Request, str] = {}
+        start = end = None
         with episode.trial() as trial:
+            start = self.replan.look(env) if self.replan else None
+            proposal = self.replan.propose(episode, before) if self.replan and before else Proposal()
             trial.record.facts.update(proposal.facts)
-            writer = Writer(episode, trial, env.prompts, proposal.code, proposal.sections)
+            writer = Writer(episode, trial, env.prompts, proposal)
+            code = writer.code
             interface = TaskInterface(env, trial.count, episode.trace)
             Programs(episode, trial, writer, interface).plan(episode.instruction)
-        return Attempt(trial.record, writer.code)
+        if self.replan and not trial.success:
+            end = self.replan.look(env)
+        return Attempt(trial.record, code, start, end)

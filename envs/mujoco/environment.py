@@ -14,12 +14,14 @@ import numpy as np
 from envs.mujoco import gl, panda
 from envs.mujoco.control import CONTROL_HZ, Controller
 from envs.mujoco.kinematics import Kinematics
+from envs.mujoco.marks import draw, marks
 from envs.mujoco.names import Names
 from envs.mujoco.noise import Noise
-from envs.mujoco.perception import Perception
+from envs.mujoco.perception import REACH, Perception
+from envs.mujoco.rays import RayCamera
 from envs.mujoco.world import PLACEMENT_ATTEMPTS, Crowded, World
 from harness.failures import PerceptionFailure, ResetError, StepLimit, UsageError
-from harness.protocols import Motion, PointCloud, Pose, Reset, Task, Verdict
+from harness.protocols import Motion, PointCloud, Pose, Reset, Task, Verdict, View
 
 if TYPE_CHECKING:
     from envs.mujoco.setting import Setting
@@ -188,6 +190,15 @@ class PandaEnvironment:
             self._pictures = world, drawer
             self._drew = True
         return self._pictures[1].render(world.data, camera)
+
+    def view(self, camera: str) -> View:
+        """See `harness.protocols.Manipulation.view`. Raises `UsageError` for an unknown camera."""
+        image = self.render(camera)
+        world = self.world
+        rays = RayCamera(world.model, camera, image.shape[1], image.shape[0])
+        parts = dict(zip(self.objects(), world.parts.values(), strict=True))
+        found = marks(rays.cast(world.data, REACH).geoms, {**parts, "gripper": world.geoms(panda.HAND)})
+        return View(draw(image, found), found, self.gripper())
 
     def pose(self) -> Pose:
         return self.controller.pose()

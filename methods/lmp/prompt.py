@@ -144,10 +144,10 @@ def messages(asked: Request, examples: Sequence[Example], sections: Sequence[Sec
     )
     shown = "\n\n".join(render_example(example) for example in examples)
     query = f"{QUERY_MARKER} {asked.query}"
-    block = _fenced(f"{asked.context}\n{query}" if asked.context else query)
+    block = fenced(f"{asked.context}\n{query}" if asked.context else query)
     return [
         Message("system", system),
-        Message("user", f"Examples:\n{_fenced(shown)}"),
+        Message("user", f"Examples:\n{fenced(shown)}"),
         Message("assistant", ACKNOWLEDGEMENT),
         Message(
             "user",
@@ -157,7 +157,8 @@ def messages(asked: Request, examples: Sequence[Example], sections: Sequence[Sec
     ]
 
 
-def _fenced(code: str) -> str:
+def fenced(code: str) -> str:
+    """A python block."""
     return f"```python\n{code}\n```"
 
 

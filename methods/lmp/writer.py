@@ -3,17 +3,18 @@ now from the chat model. It runs nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.failures import GenerationFailure
 from harness.protocols import Reply
 from harness.sandbox import extract_code
-from methods.lmp.prompt import QUERY_MARKER, Request, Section, load_examples, messages, normalise_query
+from methods.lmp.prompt import QUERY_MARKER, Request, load_examples, messages, normalise_query
 
 if TYPE_CHECKING:
     from harness.episode import Episode, Trial
+    from methods.replan import Proposal
 
 ROLES = {"planner": "planner", "composer": "composer"}
 LOW_LEVEL_ROLE = "low_level"
@@ -30,26 +31,24 @@ class Writer:
         episode: Episode,
         trial: Trial,
         prompts: Path,
-        given: Mapping[Request, str] | None = None,
-        sections: Sequence[Section] = (),
+        proposal: Proposal,
     ) -> None:
-        """`prompts` is the folder of few-shot files, `given` the code to replay instead of asking;
-        `sections` go into the planner's prompt."""
+        """`prompts` is the folder of few-shot files; the proposal says what to replay instead of asking, and
+        what is added to the planner's prompt."""
         self.code: dict[Request, str] = {}
         """What this trial used, replayed and asked."""
         self._episode = episode
         self._trial = trial
         self._prompts = prompts
-        self._given = given or {}
-        self._sections = tuple(sections)
+        self._proposal = proposal
         trial.record.facts["programs"] = {"asked": 0, "replayed": 0}
 
     def write(self, asked: Request) -> str:
         """The code for a request. Raises `GenerationFailure` for a reply that is empty, cut off or
         refused, and `ProviderError`."""
         if asked not in self.code:
-            replayed = asked in self._given
-            code = self._given[asked] if replayed else self._ask(asked)
+            replayed = asked in self._proposal.code
+            code = self._proposal.code[asked] if replayed else self._ask(asked)
             self.code[asked] = code
             origin = "replayed" if replayed else "asked"
             self._trial.record.facts["programs"][origin] += 1
@@ -59,21 +58,30 @@ class Writer:
         return self.code[asked]
 
     def _ask(self, asked: Request) -> str:
-        sections = self._sections if asked.program == "planner" else ()
+        sections = self._proposal.sections if asked.program == "planner" else ()
         examples = load_examples(self._prompts, asked.program)
+        sampling = {} if self._proposal.temperature is None else {"temperature": self._proposal.temperature}
         reply = self._episode.chat(
-            ROLES.get(asked.program, LOW_LEVEL_ROLE), messages(asked, examples, sections)
+            ROLES.get(asked.program, LOW_LEVEL_ROLE), messages(asked, examples, sections), **sampling
         )
-        _refuse_incomplete(asked, reply)
-        extracted = extract_code(reply.text)
-        for note in extracted.notes:
-            self._trial.count(f"reply: {note}")
-        code, cut = cut_at_next_query(extracted.code, asked.query)
+        code, cut = cut_at_next_query(code_of(reply, _name(asked), self._trial.count), asked.query)
         if cut:
             self._trial.count("reply: went on with another query")
         if not code.strip():
             raise GenerationFailure(f"{_name(asked)}: the reply holds no code: {reply.text[:200]!r}")
         return code
+
+
+def code_of(reply: Reply, what: str, count: Callable[[str], None]) -> str:
+    """The code in a reply; notes on what had to be put right are counted. Raises `GenerationFailure`, naming
+    `what` was asked for, when the reply is empty, cut off or refused, or holds no code."""
+    refuse_incomplete(reply, what)
+    extracted = extract_code(reply.text)
+    for note in extracted.notes:
+        count(f"reply: {note}")
+    if not extracted.code.strip():
+        raise GenerationFailure(f"{what}: the reply holds no code: {reply.text[:200]!r}")
+    return extracted.code
 
 
 def cut_at_next_query(code: str, query: str) -> tuple[str, bool]:
@@ -86,17 +94,17 @@ def cut_at_next_query(code: str, query: str) -> tuple[str, bool]:
     return code, False
 
 
-def _refuse_incomplete(asked: Request, reply: Reply) -> None:
+def refuse_incomplete(reply: Reply, what: str) -> None:
     """Half a program is never run."""
     if reply.finish_reason in _CUT_OFF:
         raise GenerationFailure(
-            f"{_name(asked)}: the reply was cut off after {reply.completion_tokens} tokens; "
+            f"{what}: the reply was cut off after {reply.completion_tokens} tokens; "
             "sampling.max_tokens is the limit"
         )
     if reply.finish_reason in _REFUSED:
-        raise GenerationFailure(f"{_name(asked)}: the model refused to answer ({reply.finish_reason})")
+        raise GenerationFailure(f"{what}: the model refused to answer ({reply.finish_reason})")
     if not reply.text or not reply.text.strip():
-        raise GenerationFailure(f"{_name(asked)}: the reply is empty (finish reason {reply.finish_reason!r})")
+        raise GenerationFailure(f"{what}: the reply is empty (finish reason {reply.finish_reason!r})")
 
 
 def _name(asked: Request) -> str:

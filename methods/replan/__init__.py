@@ -7,18 +7,27 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from harness.records import TrialRecord
-from methods.lmp.prompt import Request, Section
+from methods.lmp.prompt import Request, Section, fenced
 
 if TYPE_CHECKING:
     from harness.episode import Episode
+    from harness.protocols import Manipulation, View
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """A trial that has ended, and the code that it used, by what was asked for."""
+    """A trial that has ended, and the code that it used, by what was asked for. `start` and `end` are what
+    `Replan.look` saw then."""
 
     record: TrialRecord
     code: Mapping[Request, str]
+    start: View | None = None
+    end: View | None = None
+
+    @property
+    def plan(self) -> str:
+        """The planner's code; empty if the trial failed before there was one."""
+        return next((code for asked, code in self.code.items() if asked.program == "planner"), "")
 
 
 @dataclass(frozen=True)
@@ -30,13 +39,32 @@ class Proposal:
     """Code to use instead of asking; what is not in it is asked for."""
     sections: tuple[Section, ...] = ()
     """Additions to the planner's prompt."""
+    temperature: float | None = None
+    """For the trial's chat requests; null: the one that all methods share."""
     facts: Mapping[str, Any] = field(default_factory=lambda: {"propose": "llm"})
     """What the row says about it."""
 
 
 class Replan(Protocol):
-    """Called between trials: the environment still is as the last trial left it."""
+    def look(self, env: Manipulation) -> View | None:
+        """What is to be remembered of the scene, at the start of every trial and at the end of a failed one."""
+        ...
 
     def propose(self, episode: Episode, attempts: Sequence[Attempt]) -> Proposal:
-        """The next trial's proposal; `attempts` has at least one entry and all of them failed."""
+        """The proposal for the trial that has just begun; `attempts` has at least one entry and all of them
+        failed. Raises `GenerationFailure` for a reply that cannot be used, and `ProviderError`."""
         ...
+
+
+class Blind:
+    """For replanning that needs no picture."""
+
+    def look(self, env: Manipulation) -> View | None:
+        return None
+
+
+def failed_section(attempt: Attempt) -> Section:
+    """What failed, for the planner's prompt."""
+    if not attempt.plan:
+        return Section("An attempt at the instruction below failed before it had a program.")
+    return Section(f"This program was tried for the instruction below and failed:\n\n{fenced(attempt.plan)}")

@@ -6,17 +6,18 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from harness.chat.rules import composer, lookup, maps, planner
+from harness.chat.rules import adapter, composer, lookup, maps, planner, reflector
 from harness.chat.rules.request import Request, read
 from harness.failures import ProviderError
 from harness.protocols import Message, Reply, Sampling
 
-VERSION = "1"
+VERSION = "2"
 NAME = f"rules-{VERSION}"
 
 
 class RulesModel:
-    """Completes `planner`, `composer`, `parse_query_obj` and the five map programs.
+    """Completes `planner`, `composer`, `parse_query_obj` and the five map programs, rewrites a plan in the style
+    of examples, and judges an attempt by what a camera saw.
 
     A sentence or a phrase outside its grammar gets a reply of one comment that says so: the method's failure,
     as a language model's refusal would be. A conversation that asks for no program or for an unknown one raises
@@ -28,8 +29,7 @@ class RulesModel:
     name = NAME
 
     def complete(self, messages: Sequence[Message], sampling: Sampling) -> Reply:
-        request = read(messages)
-        text, details = _answer(request, sampling)
+        text, details = _answer(messages, sampling)
         for stop in filter(None, sampling.stop):
             text = text.split(stop, 1)[0]
         text, finish_reason = _cut(text, sampling.max_tokens)
@@ -54,7 +54,16 @@ def count_tokens(text: str) -> int:
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 
 
-def _answer(request: Request, sampling: Sampling) -> tuple[str, dict[str, str]]:
+def _answer(messages: Sequence[Message], sampling: Sampling) -> tuple[str, dict[str, str]]:
+    system = "\n".join(message.text for message in messages if message.role == "system")
+    if system.startswith("You rewrite the program"):
+        return adapter.write(messages) or _refusal("there is no plan to rewrite", "none was shown"), {}
+    if system.startswith("You judge the attempt"):
+        return reflector.write(messages) or "I see no attempt.", {}
+    return _complete(read(messages), sampling)
+
+
+def _complete(request: Request, sampling: Sampling) -> tuple[str, dict[str, str]]:
     query = request.query.strip().rstrip(".").strip()
     if request.program == "planner":
         found = planner.write(request, sampling.temperature, sampling.seed)

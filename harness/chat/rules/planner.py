@@ -70,11 +70,27 @@ def write(request: Request, temperature: float = 0.0, seed: int = 0) -> tuple[st
     if not fresh:
         return None
     chosen = fresh[0]
-    if temperature > 0:
+    revised = _revised(sentences_of(request.failed[-1]), request.critique) if request.failed else ()
+    if revised and revised not in failed:
+        chosen = Plan(revised, chosen.score, "the failed plan, as its critique says")
+    elif temperature > 0:
         close = [plan for plan in fresh if plan.score >= fresh[0].score - _NEAR_EQUAL * min(temperature, 1.0)]
         chosen = random.Random(seed).choice(close)
     lines = [f"composer({json.dumps(said, ensure_ascii=False)})" for said in chosen.sentences]
     return "\n".join([*lines, "# done"]), chosen.source
+
+
+def _revised(sentences: Sequence[str], critique: str) -> tuple[str, ...]:
+    """The failed plan with what a critique says about how to do it again; empty if it says nothing of that."""
+    slowly, at_top = "slowly" in critique, bool(re.search(r"\bat (?:its|the) top\b", critique))
+    if not (slowly or at_top):
+        return ()
+    revised = []
+    for said in sentences:
+        if at_top:
+            said = re.sub(r"\b(grasp|grab|grip|pick up) the (?!top of)", r"\1 the top of the ", said)
+        revised.append(_mannered(said, "slow" if slowly else "", []))
+    return tuple(revised)
 
 
 def sentences_of(code: str) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ _QUERY = re.compile(r"#\s*Query\s*:\s*(.*)", re.IGNORECASE)
 _CONTEXT = re.compile(r"objects\s*=\s*(\[.*\])\s*$")
 _TITLE = re.compile(r"(?:instruction|task|query)\b[^\n:]*:\s*(.+)", re.IGNORECASE)
 _FAILED = re.compile(r"fail|unsuccessful|did not (?:work|succeed)|does not work", re.IGNORECASE)
+_CRITIQUE = re.compile(r"\bcritique\b[^:\n]*:\s*(.+)", re.IGNORECASE)
 _LEAD = 400
 """How many characters before a block of code can say what the block is."""
 
@@ -40,6 +41,8 @@ class Request:
     examples: tuple[Example, ...] = ()
     failed: tuple[str, ...] = ()
     """Code that the prompt says has failed."""
+    critique: str = ""
+    """What the prompt says about how that came."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,15 @@ def read(messages: Sequence[Message]) -> Request:
             'code that ends in a line "# Query: ...".'
         )
     usable = tuple(example for example in examples if example.query)
-    return Request(named.group(1), asked.query, asked.objects or (), usable, tuple(failed))
+    critiques = [found for message in messages for found in _CRITIQUE.findall(message.text)]
+    critique = critiques[-1] if critiques else ""
+    return Request(named.group(1), asked.query, asked.objects or (), usable, tuple(failed), critique)
+
+
+def fenced_entries(text: str) -> list[tuple[str, str]]:
+    """Query and code of every solved query in the blocks of code of a text."""
+    blocks = [fence.group(1) for fence in _FENCE.finditer(text)]
+    return [(entry.query, entry.code) for block in blocks for entry in _entries(block) if entry.code]
 
 
 def _entries(block: str) -> list[_Entry]:

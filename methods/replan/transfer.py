@@ -1,0 +1,103 @@
+"""Memory Transfer Planning: replan with a program that worked for a similar instruction, in another environment
+perhaps, rewritten in this environment's style (MTP paper, Algorithm 1 and equations 6 to 9)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from harness.protocols import Message
+from methods.code_memory import CodeMemory, Record
+from methods.lmp.prompt import ACKNOWLEDGEMENT, QUERY_MARKER, Section, fenced, load_examples, render_example
+from methods.lmp.writer import code_of
+from methods.replan import Attempt, Blind, Proposal, failed_section
+from methods.retrieval import Hit, Retriever
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from harness.episode import Episode
+
+ADAPTER = "adapter"
+"""Role of the chat model that rewrites programs."""
+_SHOWN = 5
+"""How many of the ranked records the trace shows."""
+
+
+@dataclass(frozen=True)
+class Transfer(Blind):
+    """The i-th replan uses the record of rank i (from 0), the code that failed last and the environment's own
+    examples. A memory with no record of that rank leaves the rest; the row says so."""
+
+    memory: CodeMemory
+    retriever: Retriever
+    adapt: bool = True
+    """Whether a record is rewritten in this environment's style first (equation 8); else it is shown as it is."""
+
+    def propose(self, episode: Episode, attempts: Sequence[Attempt]) -> Proposal:
+        rank = len(attempts) - 1
+        environment, task = episode.seeds.env, episode.key.task
+        candidates = self.memory.candidates(environment, task)
+        hits = self.retriever.rank(episode.instruction, candidates, episode.seeds.sampling("retrieval"))
+        episode.trace(
+            "retrieve",
+            rank=rank,
+            candidates=len(candidates),
+            hits=[_described(hit) for hit in hits[:_SHOWN]],
+        )
+        facts: dict[str, Any] = {"propose": "transfer", "rank": rank, "adapt": self.adapt, "retrieved": None}
+        if self.memory.allow_same_task:
+            facts["allow_same_task"] = True
+        failed = failed_section(attempts[-1])
+        if rank >= len(hits):
+            return Proposal(sections=(failed,), facts=facts)
+        facts["retrieved"] = _described(hits[rank])
+        record = hits[rank].record
+        code = self._adapted(episode, record) if self.adapt else record.code
+        facts["example"] = code
+        return Proposal(sections=(_example_section(record, code), failed), facts=facts)
+
+    def _adapted(self, episode: Episode, record: Record) -> str:
+        """Equation 8. Raises `GenerationFailure` for a reply without code."""
+        env: Any = episode.env
+        reply = episode.chat(ADAPTER, adaptation(record, env.prompts))
+        trial = episode.current
+        assert trial is not None
+        return code_of(reply, f"the adaptation of `{record.instruction}`", trial.count)
+
+
+def adaptation(record: Record, prompts: Path) -> list[Message]:
+    """The messages that ask for a record's program in the style of the few-shot files in `prompts`."""
+    examples = "\n\n".join(render_example(example) for example in load_examples(prompts, "planner"))
+    system = (
+        "You rewrite the program `planner` of another robot environment so that it fits this one.\n"
+        "Keep what the program does: its steps, their order and the objects that it names. Take from the examples "
+        "of this environment how things are said: when and in which words the arm goes to its home pose, in which "
+        "units distances are given, how steps are worded.\n\n"
+        "Rules:\n"
+        "- Answer with Python code only, in the style of the examples.\n"
+        "- Do not import anything and do not repeat the examples."
+    )
+    source = f"{QUERY_MARKER} {record.instruction}\n{record.code.strip()}"
+    return [
+        Message("system", system),
+        Message("user", f"Examples:\n{fenced(examples)}"),
+        Message("assistant", ACKNOWLEDGEMENT),
+        Message("user", f"Rewrite this program, which worked in the other environment:\n\n{fenced(source)}"),
+    ]
+
+
+def _example_section(record: Record, code: str) -> Section:
+    block = fenced(f"{QUERY_MARKER} {record.instruction}\n{code.strip()}")
+    return Section(f"This program carried out a similar instruction:\n\n{block}")
+
+
+def _described(hit: Hit) -> dict[str, Any]:
+    record = hit.record
+    return {
+        "environment": record.environment,
+        "task": record.task,
+        "instruction": record.instruction,
+        "score": round(float(hit.score), 4),
+    }
