@@ -12,7 +12,19 @@ import pytest
 
 from harness.episode import Episode
 from harness.failures import MotionFailure, PerceptionFailure, StepLimit
-from harness.protocols import Message, Motion, PointCloud, Pose, Reply, Reset, Sampling, Task, Verdict
+from harness.protocols import (
+    Mark,
+    Message,
+    Motion,
+    PointCloud,
+    Pose,
+    Reply,
+    Reset,
+    Sampling,
+    Task,
+    Verdict,
+    View,
+)
 from harness.records import EpisodeKey
 from harness.sandbox import Sandbox
 from harness.seeding import Seeds
@@ -73,7 +85,7 @@ class World:
         return self.count
 
     def cameras(self) -> Sequence[str]:
-        return ()
+        return ("front",)
 
     def render(self, camera: str) -> Any:
         raise NotImplementedError("the kinematic world has no camera")
@@ -100,6 +112,14 @@ class World:
             np.concatenate([cloud.points for cloud in shown]),
             np.concatenate([cloud.normals for cloud in shown]),
         )
+
+    def view(self, camera: str) -> View:
+        """Marks say where blocks are: centimetres for pixels."""
+        seen = []
+        for name, at in self.blocks.items():
+            left, top = round(100 * at[0]) + 50, round(100 * at[1]) + 50
+            seen.append(Mark(name, (left, top, left + 4, top + 4)))
+        return View(np.zeros((8, 8, 3), np.uint8), tuple(seen), self.opening)
 
     def pose(self) -> Pose:
         return self.tool
