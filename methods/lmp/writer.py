@@ -76,11 +76,12 @@ def code_of(reply: Reply, what: str, count: Callable[[str], None]) -> str:
     """The code in a reply; notes on what had to be put right are counted. Raises `GenerationFailure`, naming
     `what` was asked for, when the reply is empty, cut off or refused, or holds no code."""
     refuse_incomplete(reply, what)
-    extracted = extract_code(reply.text)
+    try:
+        extracted = extract_code(reply.text)
+    except GenerationFailure as failure:
+        raise GenerationFailure(f"{what}: {failure}") from None
     for note in extracted.notes:
         count(f"reply: {note}")
-    if not extracted.code.strip():
-        raise GenerationFailure(f"{what}: the reply holds no code: {reply.text[:200]!r}")
     return extracted.code
 
 
