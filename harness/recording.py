@@ -7,11 +7,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from harness.failures import UsageError
 from harness.protocols import Environment
 from harness.records import EpisodeKey
+
+if TYPE_CHECKING:
+    from harness.protocols import Image
 
 
 @dataclass
@@ -30,7 +33,7 @@ class Recorder:
     trace: bool
     images: bool
     video: str
-    camera: str
+    camera: str | None
     fps: float
 
     def __post_init__(self) -> None:
@@ -78,9 +81,12 @@ class Recorder:
             if self.images:
                 folder = self.folder / "images"
                 folder.mkdir(parents=True, exist_ok=True)
-                _save_png(env.render(self.camera), folder / f"{key}-t{trial}-{moment}.png")
+                _save_png(self._picture(env), folder / f"{key}-t{trial}-{moment}.png")
 
         return observe
+
+    def _picture(self, env: Environment) -> Image:
+        return env.render(self.camera or env.cameras()[0])
 
     def _every_frame(self, env: Environment, writer: Any) -> Callable[[], None]:
         every = max(1, round(env.control_hz / self.fps))
@@ -89,7 +95,7 @@ class Recorder:
         def step() -> None:
             nonlocal count
             if count % every == 0:
-                writer.append_data(env.render(self.camera))
+                writer.append_data(self._picture(env))
             count += 1
 
         return step

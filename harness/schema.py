@@ -39,7 +39,8 @@ class RecordConfig:
     images: bool = False
     video: str = "none"
     """none, failures or all."""
-    camera: str = "front"
+    camera: str | None = None
+    """Whose pictures; null: the environment's first camera."""
     fps: float = 10.0
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.intervals import clopper_pearson
+from harness.store import Digest
 from harness.sweep import CellResult, SweepResult
 
 
@@ -25,7 +26,8 @@ class Line:
     successes: int
     errors: int
     unplayed: int
-    trials: float
+    solved_by: tuple[int, ...]
+    """Episodes solved within one trial, within two and so on, up to the most that any episode took."""
     calls: int
     tokens: int
     cost_usd: float | None
@@ -88,13 +90,19 @@ def _line(key: tuple[str, str, str], results: Sequence[CellResult]) -> Line:
         successes=sum(row.status == "success" for row in rows),
         errors=sum(len(result.errors) for result in results),
         unplayed=sum(result.unplayed for result in results),
-        trials=statistics.fmean(row.trials for row in rows) if rows else 0.0,
+        solved_by=_solved_by(rows),
         calls=sum(row.calls for row in rows),
         tokens=sum(row.tokens for row in rows),
         cost_usd=None if None in costs else sum(filter(None, costs)),
         seconds=statistics.median(row.seconds for row in rows) if rows else 0.0,
         failures=dict(Counter(str(row.failure) for row in rows if row.status == "failure")),
     )
+
+
+def _solved_by(rows: Sequence[Digest]) -> tuple[int, ...]:
+    solved = [row.trials for row in rows if row.status == "success"]
+    most = max((row.trials for row in rows), default=0)
+    return tuple(sum(trials <= limit for trials in solved) for limit in range(1, most + 1))
 
 
 def unpaired_scenes(cells: Iterable[CellResult]) -> list[str]:
@@ -143,7 +151,7 @@ def _table(lines: Sequence[Line], wide: bool) -> Any:
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2 if wide else 1, 0, 0))
     for heading in ("method", "env", "model"):
         table.add_column(heading, overflow="fold")
-    numbers = ["seeds", "episodes", "success", "95 % interval", "errors", "trials", "calls", "tokens"]
+    numbers = ["seeds", "episodes", "success", "95 % interval", "errors", "pass@1,2.. %", "calls", "tokens"]
     numbers += ["cost", "s/episode"] if wide else ["s"]
     for heading in numbers:
         table.add_column(heading, justify="right", no_wrap=True)
@@ -163,7 +171,8 @@ def _cells(line: Line, wide: bool) -> list[str]:
         f"{100 * low:.0f} to {100 * high:.0f}" if known else "-",
     ]
     cells += [f"{line.errors}" + (f" ({line.unplayed} not played)" if line.unplayed else "")]
-    cells += [f"{line.trials:.2f}" if known else "-", str(line.calls), str(line.tokens)]
+    passed = " ".join(f"{100 * solved / line.episodes:.0f}" for solved in line.solved_by)
+    cells += [passed or "-", str(line.calls), str(line.tokens)]
     if wide:
         cells += ["unknown" if line.cost_usd is None else f"${line.cost_usd:.2f}"]
     cells += [f"{line.seconds:.2f}" if known else "-"]

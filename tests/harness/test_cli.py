@@ -92,6 +92,6 @@ def test_help_lists_options_and_keys() -> None:
     done = subprocess.run([sys.executable, "run.py", "--help"], cwd=PROJECT, capture_output=True, text=True)
     assert done.returncode == 0
     lines = {line.split()[0]: line for line in done.stdout.splitlines() if line.startswith("  ")}
-    assert "retry, voxposer" in lines["method"]
+    assert "voxposer" in lines["method"]
     assert "tabletop" in lines["env"]
     assert lines["run.episode_timeout=1200.0"].endswith("the watchdog ends an episode's worker.")

@@ -51,7 +51,7 @@ def test_errors_are_shown_beside_the_rate_and_never_counted_in_it(make_cell: Mak
     assert line.rate == pytest.approx(2 / 3)
     assert line.interval == pytest.approx((0.384, 0.882), abs=1e-3)
     assert line.failures == {"motion": 5}
-    assert (line.calls, line.tokens, line.cost_usd, line.trials) == (30, 450, 3.75, pytest.approx(25 / 15))
+    assert (line.calls, line.tokens, line.cost_usd, line.solved_by) == (30, 450, 3.75, (10, 10, 10))
     assert not cell.complete
 
 
@@ -98,7 +98,9 @@ def test_the_table_shows_the_numbers(make_cell: MakeCell, capsys: pytest.Capture
         "to",
         "91",
         "0",
-        "2.33",
+        "33",
+        "33",
+        "33",
         "6",
         "90",
         "$0.75",
@@ -113,3 +115,11 @@ def test_scenes_that_were_not_the_same_for_all_are_named(make_cell: MakeCell) ->
     assert unpaired_scenes(same) == []
     other = result(make_cell(seed=2), replace(BASE, state_hash="bb"))
     assert unpaired_scenes([*same, other]) == ["t scene 0"]
+
+
+def test_what_each_further_trial_adds_is_shown(make_cell: MakeCell) -> None:
+    """Two solved at once, one in the second trial, one in the third, one never."""
+    trials = [replace(BASE, trials=n) for n in (1, 1, 2, 3)]
+    (line,) = summarise([result(make_cell(), *trials, FAILED)])
+    assert line.solved_by == (2, 3, 4)
+    assert line.rate == pytest.approx(4 / 5)

@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.failures import GenerationFailure
 from harness.protocols import Reply
 from methods.lmp.prompt import Request, Section, request
 from methods.lmp.writer import Writer, cut_at_next_query
