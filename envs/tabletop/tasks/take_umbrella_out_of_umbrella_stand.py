@@ -19,8 +19,8 @@ _TUBE = 0.15
 _RADIUS = 0.045
 _WALL = 0.003
 _FLOOR = 0.006
-_SENSED = 0.10
-"""Height of the middle of the sensor in the stand: the tip has to rise by 12 cm to be out of its sight."""
+_SENSED = 0.04
+"""Height of the sensor, which ends at the rim: the tip has to rise above the rim to be out of its sight."""
 _GRIP = (0.19, 0.27)
 """Where the handle begins and ends above the umbrella's tip."""
 
@@ -43,7 +43,8 @@ class TakeUmbrellaOutOfUmbrellaStand(PandaTask):
     def build(self, spec: Any) -> None:
         stand = parts.fixed_body(spec, "stand")
         _add_tube(stand)
-        parts.sensor(stand, "stand_sensor", (0, 0, _SENSED), (0.03, 0.03, 0.02))
+        # So wide that the thin tip cannot pass beside it, its corners in the wall.
+        parts.sensor(stand, "stand_sensor", (0, 0, _TUBE - _SENSED / 2), (0.034, 0.034, _SENSED / 2))
 
         umbrella = parts.free_body(spec, "umbrella")
         parts.capsule(umbrella, (0, 0, 0.006), (0, 0, 0.03), 0.006, "steel", mass=0.005)

@@ -38,13 +38,30 @@ def test_it_leans_in_the_stand_with_its_handle_above_the_rim(scene):
         assert world.sees("stand_sensor", "umbrella")
 
 
-def test_lifted_a_little_it_is_still_in_the_stand(scene):
-    env = scene(TASK, 0)
+@pytest.mark.parametrize("index", [0, 4])
+def test_it_counts_when_its_tip_is_above_the_rim_and_not_before(scene, index):
+    env = scene(TASK, index)
+    rim = TABLE_TOP + 0.15
     place = grasp(env)
-    go(env, place + up(0.06))
-    assert not env.verdict().success
-    go(env, place + up(0.14))
+    for height in (0.06, 0.11, 0.13):
+        go(env, place + up(height))
+        assert env.world.position("umbrella")[2] < rim
+        assert not env.verdict().success
+    go(env, place + up(0.165))
+    assert env.world.grasped("umbrella")
+    assert env.world.position("umbrella")[2] > rim
     assert env.verdict().success
+
+
+@pytest.mark.parametrize("angle", np.arange(0, 2 * np.pi, np.pi / 8))
+def test_the_tip_along_the_wall_is_seen_up_to_the_rim(scene, angle):
+    """38 mm off the middle, the tip touches the wall."""
+    world = scene(TASK, 0).world
+    x, y, _ = world.position("stand") + 0.038 * np.array([np.cos(angle), np.sin(angle), 0.0])
+    for height, seen in ((0.145, True), (0.155, False)):
+        world.put("umbrella", x, y, TABLE_TOP + height)
+        world.refresh()
+        assert world.sees("stand_sensor", "umbrella") == seen
 
 
 def test_dropped_back_it_does_not_count(scene):
@@ -88,5 +105,5 @@ def test_a_grasp_that_is_a_little_off_does(scene, offset):
     go(env, grip + up(0.12))
     go(env, grip)
     env.set_gripper(0.0)
-    go(env, grip + up(0.15))
+    go(env, grip + up(0.18))
     assert env.verdict().success

@@ -1,4 +1,4 @@
-"""Take the handle from above and pull along the umbrella until it is out."""
+"""Take the handle from above and rise until the tip is above the rim."""
 
 
 def solve(arm, kit):
