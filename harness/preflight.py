@@ -32,6 +32,8 @@ def _of_cell(cell: Cell) -> list[str]:
         lines += [
             f"{group}={cell.choices[group]}: {text(problem)}" for problem in components[group].problems()
         ]
+    if hasattr(components["method"], "problems"):
+        lines += [f"method={cell.method}: {text(problem)}" for problem in components["method"].problems()]
     offered = components["env"].interfaces()
     for wanted in components["method"].requires():
         if not any(wanted in interface.__mro__ for interface in offered):

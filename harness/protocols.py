@@ -280,6 +280,8 @@ class Method(Protocol):
     """The dataclass behind `conf/method/*.yaml`: plays one episode and returns nothing; what happened
     is in the episode's trials, and what it means is the oracle's to say."""
 
+    # A method may also have `problems() -> list[Problem]`, as the other components do.
+
     def requires(self) -> tuple[type, ...]:
         """Protocols that the environment has to implement, for example `(Manipulation,)`."""
         ...

@@ -1,4 +1,4 @@
-"""The keys of a cell's config and their types. Groups (`method`, `env`, `llm`, `embedder`, `tracker`) hold
+"""The keys of a cell's config and their types. Groups (`method`, `env`, `llm`, `embedder`, `memory`, `retriever`, `tracker`) hold
 a `_target_` whose dataclass declares that entry's own keys; `harness.components` checks them."""
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ MISSING: Any = "???"
 
 SELECTION_KEYS = ("tasks", "scenes", "instructions")
 """Keys of `env` that choose episodes. They are no part of a cell's identity: a longer grid only adds."""
-IDENTITY_KEYS = ("method", "env", "llm", "embedder", "sampling", "sandbox", "seed")
-"""Keys that can change a result. What is not here (workers, tracker, recording, name) cannot."""
+IDENTITY_KEYS = ("method", "env", "llm", "sampling", "sandbox", "seed")
+"""Keys that can change a result. What is not here (workers, tracker, recording, name) cannot, or is part of the
+methods that use it, which name it as `${memory}`, `${retriever}` or `${embedder}`."""
 
 
 @dataclass
@@ -73,6 +74,8 @@ class Config:
     env: Any = MISSING
     llm: Any = MISSING
     embedder: Any = MISSING
+    memory: Any = MISSING
+    retriever: Any = MISSING
     tracker: Any = MISSING
     record: RecordConfig = field(default_factory=RecordConfig)
     run: RunConfig = field(default_factory=RunConfig)

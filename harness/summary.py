@@ -151,7 +151,7 @@ def _table(lines: Sequence[Line], wide: bool) -> Any:
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2 if wide else 1, 0, 0))
     for heading in ("method", "env", "model"):
         table.add_column(heading, overflow="fold")
-    numbers = ["seeds", "episodes", "success", "95 % interval", "errors", "pass@1,2.. %", "calls", "tokens"]
+    numbers = ["seeds", "episodes", "success", "95 % interval", "errors", "pass@k", "calls", "tokens"]
     numbers += ["cost", "s/episode"] if wide else ["s"]
     for heading in numbers:
         table.add_column(heading, justify="right", no_wrap=True)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from harness.protocols import Manipulation
+from harness.protocols import Manipulation, Problem
 from methods.replan import Attempt, Proposal, Replan
 
 if TYPE_CHECKING:
@@ -31,6 +31,9 @@ class Replanning:
 
     def requires(self) -> tuple[type, ...]:
         return (Manipulation,)
+
+    def problems(self) -> list[Problem]:
+        return self.replan.problems() if self.replan else []
 
     def play(self, episode: Episode) -> None:
         attempts: list[Attempt] = []

@@ -11,7 +11,7 @@ from methods.lmp.prompt import Request, Section, fenced
 
 if TYPE_CHECKING:
     from harness.episode import Episode
-    from harness.protocols import Manipulation, View
+    from harness.protocols import Manipulation, Problem, View
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,10 @@ class Proposal:
 
 
 class Replan(Protocol):
+    def problems(self) -> list[Problem]:
+        """What keeps it from working here, and the commands that mend it."""
+        ...
+
     def look(self, env: Manipulation) -> View | None:
         """What is to be remembered of the scene, at the start of every trial and at the end of a failed one."""
         ...
@@ -57,7 +61,10 @@ class Replan(Protocol):
 
 
 class Blind:
-    """For replanning that needs no picture."""
+    """For replanning that needs no picture, and nothing else that could be missing."""
+
+    def problems(self) -> list[Problem]:
+        return []
 
     def look(self, env: Manipulation) -> View | None:
         return None

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from harness.protocols import Message
+from harness.protocols import Message, Problem
 from methods.lmp.prompt import Section, fenced
 from methods.lmp.writer import refuse_incomplete
 from methods.replan import Attempt, Proposal, failed_section
@@ -27,6 +27,9 @@ class Reflection:
 
     camera: str | None = None
     """Whose final picture is shown; null: the environment's first."""
+
+    def problems(self) -> list[Problem]:
+        return []
 
     def look(self, env: Manipulation) -> View | None:
         return env.view(self.camera or env.cameras()[0])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from harness.protocols import Message
+from harness.protocols import Message, Problem
 from methods.code_memory import CodeMemory, Record
 from methods.lmp.prompt import ACKNOWLEDGEMENT, QUERY_MARKER, Section, fenced, load_examples, render_example
 from methods.lmp.writer import code_of
@@ -34,6 +34,9 @@ class Transfer(Blind):
     retriever: Retriever
     adapt: bool = True
     """Whether a record is rewritten in this environment's style first (equation 8); else it is shown as it is."""
+
+    def problems(self) -> list[Problem]:
+        return self.memory.problems()
 
     def propose(self, episode: Episode, attempts: Sequence[Attempt]) -> Proposal:
         rank = len(attempts) - 1

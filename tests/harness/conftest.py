@@ -16,6 +16,8 @@ NOOP: dict[str, Any] = {
     "env": {"_target_": "harness.testing.noop.NoopEnv"},
     "llm": {"_target_": "harness.chat.rules.Rules"},
     "embedder": {"_target_": "harness.embedding.Lexical"},
+    "memory": {"_target_": "methods.code_memory.CodeMemory"},
+    "retriever": {"_target_": "methods.retrieval.RandomRank"},
     "tracker": {"_target_": "harness.trackers.NoTracker"},
     "record": {"trace": True, "images": False, "video": "none", "camera": "front", "fps": 10.0},
     "run": {"workers": 0, "episode_timeout": 60.0, "retries": 1, "max_errors": 5, "fail_fast": False},

@@ -1,0 +1,61 @@
+"""MTP's store: programs that worked, each with the environment, task and instruction it worked for and where it
+came from. It ranks nothing (`methods.retrieval`) and rewrites nothing (`methods.replan.transfer`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from harness.components import suggest
+from harness.failures import UsageError
+from harness.protocols import Problem
+from methods.code_memory.records import Record, load
+
+__all__ = ["CodeMemory", "Record"]
+
+SHIPPED = Path(__file__).parent / "shipped"
+"""Memories that ship with the project, NAME.jsonl each; `python -m methods.code_memory build` made them."""
+
+
+@dataclass(frozen=True)
+class CodeMemory:
+    """The config behind `conf/memory/*.yaml`."""
+
+    sources: list[str] = field(default_factory=list)
+    """Names of shipped memories, or paths of JSONL files."""
+    allow_same_task: bool = False
+    """Whether records of the same environment and task may be retrieved. Rows say so."""
+
+    def problems(self) -> list[Problem]:
+        try:
+            self.records()
+        except UsageError as error:
+            return [Problem(str(error), "python -m methods.code_memory build --from outputs/NAME --out FILE")]
+        return []
+
+    def records(self) -> tuple[Record, ...]:
+        """All records in the order of the sources. Raises `UsageError` for a source that is not there or
+        cannot be read."""
+        return tuple(record for source in self.sources for record in _read(source))
+
+    def candidates(self, environment: str, task: str) -> tuple[Record, ...]:
+        """What may be retrieved for a task."""
+        records = self.records()
+        if self.allow_same_task:
+            return records
+        return tuple(record for record in records if (record.environment, record.task) != (environment, task))
+
+
+@cache
+def _read(source: str) -> Sequence[Record]:
+    path = SHIPPED / f"{source}.jsonl"
+    if path.is_file():
+        return load(path)
+    if Path(source).is_file():
+        return load(Path(source))
+    shipped = sorted(path.stem for path in SHIPPED.glob("*.jsonl"))
+    raise UsageError(
+        f"There is no memory `{source}`: no file of that path, and no memory that ships. {suggest(source, shipped)}"
+    )

@@ -1,0 +1,70 @@
+"""A record of the code memory, and its JSONL file: one record a line."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from harness.failures import UsageError
+
+KEYS = ("environment", "task", "instruction", "code")
+
+
+@dataclass(frozen=True)
+class Record:
+    """A planner's program that carried out an instruction."""
+
+    environment: str
+    """The environment's name, as `env=NAME` has it."""
+    task: str
+    instruction: str
+    code: str
+    source: Mapping[str, Any] = field(default_factory=dict)
+    """Where it came from: experiment, method, model, seed, scene, trial."""
+
+
+def load(path: Path) -> tuple[Record, ...]:
+    """Raises `UsageError` with the line for what is no record."""
+    records = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        if line.strip():
+            records.append(_record(line, f"{path}, line {number}"))
+    return tuple(records)
+
+
+def save(records: Iterable[Record], path: Path) -> None:
+    """Replaces the file as a whole, so that it is never half written."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(path.name + ".part")
+    lines = [json.dumps(asdict(record), ensure_ascii=False) for record in records]
+    temporary.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    temporary.replace(path)
+
+
+def normalised(code: str) -> str:
+    """The code without comments, blank lines and differences in layout; as it is where it does not parse."""
+    try:
+        return ast.unparse(ast.parse(code))
+    except SyntaxError:
+        return "\n".join(line.strip() for line in code.splitlines() if line.strip())
+
+
+def _record(line: str, where: str) -> Record:
+    try:
+        found = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise UsageError(f"{where}: not JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise UsageError(f"{where}: a record is an object with {', '.join(KEYS)} and source")
+    for key in KEYS:
+        if not isinstance(found.get(key), str):
+            raise UsageError(f"{where}: the record has no text `{key}`")
+    source = found.get("source", {})
+    if not isinstance(source, dict):
+        raise UsageError(f"{where}: `source` is not an object")
+    environment, task, instruction, code = (found[key] for key in KEYS)
+    return Record(environment, task, instruction, code, source)
