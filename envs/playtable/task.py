@@ -20,6 +20,8 @@ SURFACES = {"desk": "desk_body", "shelf": "shelf", "drawer": "drawer"}
 """Where blocks can lie, and the body that they touch there."""
 SLOW = 0.05
 """A block below this speed rests, metres per second."""
+_LEVEL = 0.7
+"""A contact whose normal rises more steeply than this bears what lies on it."""
 
 
 class PlaytableTask(PandaTask):
@@ -58,20 +60,33 @@ def body(colour: str) -> str:
     return f"{colour}_block"
 
 
-def rests_on(world: World, colour: str) -> str:
-    """The surface that a block lies on: desk, shelf or drawer; empty if it touches none."""
-    found = [name for name, part in SURFACES.items() if touches(world, colour, part)]
-    # The door's rail and the shelf are parts of the desk.
-    return found[-1] if found else ""
-
-
-def touches(world: World, colour: str, part: str) -> bool:
-    """Whether a block touches a body itself, not those that hang on it."""
-    own = world.model.body(part).id
+def touched(world: World, colour: str) -> frozenset[int]:
+    """Ids of the geoms that are in contact with a block."""
     mine = world.geoms(body(colour))
-    pairs = world.data.contact.geom
+    pairs = world.data.contact.geom.tolist()
+    return frozenset(other for pair in pairs for one, other in (pair, pair[::-1]) if one in mine)
+
+
+def neighbours(world: World, colour: str) -> set[str]:
+    """The other blocks that a block touches."""
+    found = touched(world, colour)
+    return {other for other in desk.BLOCKS if other != colour and found & world.geoms(body(other))}
+
+
+def rests_on(world: World, colour: str) -> str:
+    """The surface that a block lies on: desk, shelf or drawer; empty if it lies on none. To touch one from the
+    side is not to lie on it."""
+    mine = world.geoms(body(colour))
+    contact = world.data.contact
     owner = world.model.geom_bodyid
-    return any((a in mine and owner[b] == own) or (b in mine and owner[a] == own) for a, b in pairs.tolist())
+    under = {
+        int(owner[other])
+        for pair in contact.geom[abs(contact.frame[:, 2]) > _LEVEL].tolist()
+        for one, other in (pair, pair[::-1])
+        if one in mine
+    }
+    found = [name for name, part in SURFACES.items() if world.model.body(part).id in under]
+    return found[-1] if found else ""
 
 
 def speed(world: World, colour: str) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from envs.playtable import desk
-from envs.playtable.task import SURFACES, PlaytableTask, body, in_hand, rests_on, touches
+from envs.playtable.task import PlaytableTask, body, in_hand, rests_on, touched
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,8 +52,7 @@ class LiftBlock(PlaytableTask):
         risen = float(world.position(body(self._colour))[2]) - height
         if surface != self._surface or risen < _HEIGHT[self._surface] or not in_hand(world, self._colour):
             return False
-        others = [*SURFACES.values(), *(body(other) for other in desk.BLOCKS if other != self._colour)]
-        return not any(touches(world, self._colour, other) for other in others)
+        return touched(world, self._colour) <= world.robot_geoms
 
 
 TASKS = tuple(LiftBlock(colour, surface) for colour in desk.BLOCKS for surface in _HEIGHT)

@@ -1,4 +1,5 @@
-"""Push a block along the desk by 10 cm or more, to the right or to the left, without lifting it."""
+"""Push a block along the desk by more than 10 cm, to the right or to the left, without lifting it or running it
+into another block."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from envs.playtable import desk
 from envs.playtable.setting import DESK_TOP
-from envs.playtable.task import PlaytableTask, body, rests_on
+from envs.playtable.task import PlaytableTask, body, neighbours, rests_on
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,12 +46,15 @@ class PushBlock(PlaytableTask):
             )
 
     def note(self, world: World) -> Any:
-        return float(world.position(body(self._colour))[0]), rests_on(world, self._colour)
+        return float(world.position(body(self._colour))[0]), self._contacts(world)
 
     def success(self, world: World) -> bool:
-        start, surface = world.memo["start"]
+        start, contacts = world.memo["start"]
         moved = self._sign * (float(world.position(body(self._colour))[0]) - start)
-        return bool(moved >= _FAR) and rests_on(world, self._colour) == surface
+        return bool(moved > _FAR) and self._contacts(world) == contacts
+
+    def _contacts(self, world: World) -> tuple[str, set[str]]:
+        return rests_on(world, self._colour), neighbours(world, self._colour)
 
 
 TASKS = tuple(PushBlock(colour, side) for colour in desk.BLOCKS for side in ("right", "left"))

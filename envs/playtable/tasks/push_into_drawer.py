@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from envs.playtable import desk
 from envs.playtable.setting import DESK_TOP
-from envs.playtable.task import PlaytableTask, body, rests_on
+from envs.playtable.task import PlaytableTask, in_hand, rests_on
 
 if TYPE_CHECKING:
     import numpy as np
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 
 class PushIntoDrawer(PlaytableTask):
-    """One block lies at the edge above the drawer; which one is drawn for each scene."""
+    """One block lies at the edge above the drawer; which one is drawn for each scene. Any block that lay on the desk
+    counts, once the arm has left it."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -42,12 +43,12 @@ class PushIntoDrawer(PlaytableTask):
                 desk.put_block(world, other, *next(others), DESK_TOP, float(rng.uniform(-0.5, 0.5)))
 
     def note(self, world: World) -> Any:
-        return rests_on(world, world.memo["block"])
+        return [block for block in desk.BLOCKS if rests_on(world, block) == "desk"]
 
     def success(self, world: World) -> bool:
-        block = world.memo["block"]
-        below = world.position(body(block))[2] < DESK_TOP
-        return bool(world.memo["start"] == "desk" and below and rests_on(world, block) == "drawer")
+        return any(
+            rests_on(world, block) == "drawer" and not in_hand(world, block) for block in world.memo["start"]
+        )
 
 
 TASKS = (PushIntoDrawer(),)

@@ -1,11 +1,12 @@
-"""Turn a block on the desk by 60 degrees or more, to the right (clockwise from above) or to the left."""
+"""Turn a block by more than 60 degrees, to the right (clockwise from above) or to the left, and set it down; it may
+still be held."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from envs.playtable.desk import BLOCKS
-from envs.playtable.task import PlaytableTask, body
+from envs.playtable.task import PlaytableTask, body, touched
 
 if TYPE_CHECKING:
     from envs.mujoco.world import World
@@ -40,12 +41,14 @@ class RotateBlock(PlaytableTask):
         position, rotation = world.memo["start"]
         if np.linalg.norm(world.position(body(self._colour)) - position) > _FARTHEST:
             return False
+        if touched(world, self._colour) <= world.robot_geoms:
+            return False
         now = world.rotation(body(self._colour))
         turn = now @ rotation.T
         if now[2, 2] < np.cos(np.radians(_UPRIGHT)) or turn[2, 2] < np.cos(np.radians(_UPRIGHT)):
             return False
         angle = self._sign * np.degrees(np.arctan2(turn[1, 0], turn[0, 0]))
-        return bool(_LEAST <= angle <= _MOST)
+        return bool(_LEAST < angle < _MOST)
 
 
 TASKS = tuple(RotateBlock(colour, side) for colour in BLOCKS for side in ("right", "left"))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 from envs.playtable import desk
 from envs.playtable.setting import DESK_TOP
-from envs.playtable.task import SLOW, PlaytableTask, body, grasp, in_hand, speed
+from envs.playtable.task import SLOW, PlaytableTask, body, grasp, in_hand, neighbours, speed, touched
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,10 +18,15 @@ if TYPE_CHECKING:
 def stacked(world: World) -> set[tuple[str, str]]:
     """Pairs (upper, lower) of blocks of which one lies on the other and on nothing else."""
     pairs = set()
-    for upper, lower in permutations(desk.BLOCKS, 2):
-        rise = world.position(body(upper))[2] - world.position(body(lower))[2]
-        if rise > desk.HALF and world.touching(body(upper), body(lower)):
-            pairs.add((upper, lower))
+    blocks = frozenset[int]().union(*(world.geoms(body(colour)) for colour in desk.BLOCKS))
+    for upper in desk.BLOCKS:
+        if touched(world, upper) <= blocks:
+            height = world.position(body(upper))[2]
+            pairs |= {
+                (upper, lower)
+                for lower in neighbours(world, upper)
+                if height - world.position(body(lower))[2] > desk.HALF
+            }
     return pairs
 
 
@@ -48,8 +52,7 @@ class StackBlock(PlaytableTask):
 
     def success(self, world: World) -> bool:
         held = world.memo["held"]
-        resting = not in_hand(world, held) and speed(world, held) < SLOW
-        return resting and any(upper == held for upper, _ in stacked(world))
+        return speed(world, held) < SLOW and any(upper == held for upper, _ in stacked(world))
 
 
 class UnstackBlock(PlaytableTask):
@@ -77,10 +80,10 @@ class UnstackBlock(PlaytableTask):
         return stacked(world)
 
     def success(self, world: World) -> bool:
-        upper, lower = next(iter(world.memo["start"]), ("", ""))
-        if not upper or world.touching(body(upper), body(lower)):
+        upper = next((upper for upper, _ in world.memo["start"]), "")
+        if not upper or neighbours(world, upper):
             return False
-        # Taken off, not knocked over: in the gripper, or at rest.
+        # Off the tower for good, not on its way down: in the gripper, or at rest.
         return in_hand(world, upper) or speed(world, upper) < SLOW
 
 

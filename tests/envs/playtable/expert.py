@@ -103,10 +103,10 @@ def place_drawer(expert):
 def into_drawer(expert):
     block = expert.block(expert.world.memo["block"])
     expert.env.set_gripper(0.0)
-    behind = block + [0.0, 0.075, 0.0]
+    behind = block + np.array([0.0, 0.075, 0.0])
     expert.go(behind + up(0.10), 0.0)
     expert.go(behind)
-    expert.go(block - [0.0, 0.075, 0.0], speed=0.5)
+    expert.go(block - np.array([0.0, 0.075, 0.0]), speed=0.5)
 
 
 def stack(expert, _block):
