@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 from envs.playtable import desk
 from envs.playtable.setting import DESK_TOP
-from envs.playtable.task import SLOW, PlaytableTask, body, grasp, in_hand, neighbours, speed, touched
+from envs.playtable.task import (
+    SLOW,
+    PlaytableTask,
+    body,
+    grasp,
+    in_hand,
+    neighbours,
+    rests_on,
+    speed,
+    touched,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -83,8 +93,8 @@ class UnstackBlock(PlaytableTask):
         upper = next((upper for upper, _ in world.memo["start"]), "")
         if not upper or neighbours(world, upper):
             return False
-        # Off the tower for good, not on its way down: in the gripper, or at rest.
-        return in_hand(world, upper) or speed(world, upper) < SLOW
+        # Off the tower for good, not hopping on it or on its way down: in the gripper, or at rest.
+        return in_hand(world, upper) or bool(rests_on(world, upper) and speed(world, upper) < SLOW)
 
 
 TASKS = (StackBlock(), UnstackBlock())

@@ -496,15 +496,19 @@ def test_the_upper_block_has_to_come_off(scene, expert):
     assert env.verdict().success
 
 
-def test_a_tower_that_is_pushed_about_still_stands(scene):
-    """Contacts that break for a moment while the blocks shake are no unstacking."""
+def test_a_tower_that_is_shaken_still_stands(scene):
+    """A block that hops loses contact, and is slow for a moment at the top."""
     env = scene("unstack_block", 0)
     world = env.world
     upper, lower, _ = tower(env)
-    joint = world.model.joint(world.model.body(f"{lower}_block").jntadr[0])
-    for kick in range(12):
-        world.data.qvel[joint.dofadr[0] : joint.dofadr[0] + 3] = [0.12 * (-1) ** kick, 0.0, 0.05 * (kick % 2)]
-        run(world, 0.2)
+    first = world.model.joint(world.model.body(f"{upper}_block").jntadr[0]).dofadr[0]
+    in_the_air = 0
+    for rise in (0.05, 0.1, 0.2, 0.3):
+        world.data.qvel[first + 2] = rise
+        for _ in range(60):
+            world.step()
+            in_the_air += not neighbours(world, upper)
+    assert in_the_air > 5
     assert (upper, lower) in stacked(world)
     assert not env.verdict().success
 
@@ -516,7 +520,7 @@ def test_the_upper_block_on_the_third_one_is_still_stacked(scene):
     lay(world, upper, world.position(f"{third}_block") + up(2 * desk.HALF - 0.0003))
     assert neighbours(world, upper) == {third}
     assert not env.verdict().holds
-    lay(world, upper, [-0.3, -0.1, DESK_TOP + desk.HALF])
+    lay(world, upper, [-0.3, -0.1, DESK_TOP + desk.HALF - 0.0004])
     assert env.verdict().holds
 
 
