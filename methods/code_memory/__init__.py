@@ -38,17 +38,18 @@ class CodeMemory:
     def records(self) -> tuple[Record, ...]:
         """All records in the order of the sources. Raises `UsageError` for a source that is not there or
         cannot be read."""
-        return tuple(record for source in self.sources for record in _read(source))
+        return _read_all(tuple(self.sources))
 
-    def candidates(self, environment: str, task: str) -> tuple[Record, ...]:
-        """What may be retrieved for a task."""
-        records = self.records()
-        if self.allow_same_task:
-            return records
-        return tuple(record for record in records if (record.environment, record.task) != (environment, task))
+    def allowed(self, record: Record, environment: str, task: str) -> bool:
+        """Whether a record may be retrieved for a task."""
+        return self.allow_same_task or (record.environment, record.task) != (environment, task)
 
 
 @cache
+def _read_all(sources: tuple[str, ...]) -> tuple[Record, ...]:
+    return tuple(record for source in sources for record in _read(source))
+
+
 def _read(source: str) -> Sequence[Record]:
     path = SHIPPED / f"{source}.jsonl"
     if path.is_file():

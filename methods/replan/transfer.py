@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from harness.protocols import Message, Problem
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 ADAPTER = "adapter"
 """Role of the chat model that rewrites programs."""
 _SHOWN = 5
-"""How many of the ranked records the trace shows."""
+"""How many of the ranked records the trace shows at least."""
 
 
 @dataclass(frozen=True)
@@ -41,14 +42,15 @@ class Transfer(Blind):
     def propose(self, episode: Episode, attempts: Sequence[Attempt]) -> Proposal:
         rank = len(attempts) - 1
         environment, task = episode.seeds.env, episode.key.task
-        candidates = self.memory.candidates(environment, task)
-        hits = self.retriever.rank(episode.instruction, candidates, episode.seeds.sampling("retrieval"))
-        episode.trace(
-            "retrieve",
-            rank=rank,
-            candidates=len(candidates),
-            hits=[_described(hit) for hit in hits[:_SHOWN]],
+        records = self.memory.records()
+        hits = self.retriever.rank(
+            episode.instruction,
+            records,
+            partial(self.memory.allowed, environment=environment, task=task),
+            max(rank + 1, _SHOWN),
+            episode.seeds.sampling("retrieval"),
         )
+        episode.trace("retrieve", rank=rank, records=len(records), hits=[_described(hit) for hit in hits])
         facts: dict[str, Any] = {"propose": "transfer", "rank": rank, "adapt": self.adapt, "retrieved": None}
         if self.memory.allow_same_task:
             facts["allow_same_task"] = True

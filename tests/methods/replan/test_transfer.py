@@ -144,7 +144,7 @@ def test_an_adaptation_without_code_fails_its_trial(stage: Build, memory: CodeMe
 def test_the_ranking_is_in_the_trace(stage: Build, memory: CodeMemory) -> None:
     one, _ = play(stage, Transfer(memory, Cosine(Lexical())), trials=2)
     (event,) = one.traced("retrieve")
-    assert (event["rank"], event["candidates"]) == (0, 3)
+    assert (event["rank"], event["records"]) == (0, 4)
     assert [hit["instruction"] for hit in event["hits"]] == [
         "lift the red lamp",
         "lift the mug",
