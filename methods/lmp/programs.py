@@ -5,7 +5,7 @@ What the programs can do is in `methods.lmp.interface`, where their code comes f
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any
 
 from harness.failures import CodeFailure
@@ -75,10 +75,12 @@ class Programs:
         return self._compiled[asked]
 
     def _recorded(self, program: str, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
-        """The call, written to the trace. Geometry is left out: it can be read off the code."""
+        """The call, written to the trace. Geometry is left out: it can be read off the code. The call's own
+        signature stays visible: by it the sandbox tells wrong arguments, which are the program's mistake."""
         if name not in RECORDED and name not in MAP_PROGRAMS:
             return call
 
+        @wraps(call, assigned=())
         def recorded(*args: Any, **kwargs: Any) -> Any:
             self._episode.trace("call", by=program, name=name, arguments=call_record(args, kwargs))
             return call(*args, **kwargs)

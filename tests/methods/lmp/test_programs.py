@@ -123,6 +123,34 @@ def test_a_step_that_fails_ends_the_plan(stage: Build) -> None:
     assert "two." not in one.chat.queries()
 
 
+@pytest.mark.parametrize(
+    ("program", "call"),
+    [
+        ("planner", "composer()"),
+        ("planner", "composer('lift it', 'slowly')"),
+        ("planner", "composer(sentence='lift it')"),
+        ("planner", "reset_to_default_pose(1)"),
+        ("planner", "execute()"),
+        ("planner", "execute(detect('gripper'), speed=2)"),
+        ("composer", "parse_query_obj()"),
+        ("composer", "parse_query_obj('gripper', 'hand')"),
+        ("composer", "get_affordance_map()"),
+        ("composer", "get_rotation_map('down', 'x')"),
+    ],
+)
+def test_a_call_with_arguments_that_do_not_fit_is_the_programs_mistake(
+    stage: Build, program: str, call: str
+) -> None:
+    """And no fault of the harness, which would make the episode an error that runs again for ever."""
+    replies = {"planner": {"lift the red block.": call}, "composer": {"go.": call, **GRIPPER}}[program]
+    one = stage({"lift the red block.": "composer('go')", **replies})
+    assert play(one) == "code"
+    reason = str(one.episode.trials[0].reason)
+    assert reason.startswith("line 1: TypeError: ")
+    assert f"`{call}`" in reason
+    assert one.world.moves == []
+
+
 def test_a_lazy_program_without_ret_val_says_so(stage: Build) -> None:
     one = stage(
         {
