@@ -218,7 +218,10 @@ def _values(source: MapSource | None, name: str, grid: Grid) -> NDArray[np.float
         raise CodeFailure(
             f"{name}_map has to come from get_empty_{name}_map(); it is a {type(value).__name__}"
         )
-    array = np.asarray(value, dtype=np.float32)
+    try:
+        array = np.asarray(value, dtype=np.float32)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise CodeFailure(f"{name}_map holds what is no number: {error}") from None
     if not np.isfinite(array).all():
         raise CodeFailure(f"{name}_map holds numbers that are not finite")
     return array

@@ -104,15 +104,26 @@ class RotationMap:
             raise IndexError(
                 "a rotation map is set in a voxel, in slices, in a mask of its size or everywhere"
             )
-        box = _forgive(parts, (self._size,) * 3, self._count)
-        return tuple(slice(*part.indices(self._size)) if isinstance(part, slice) else part for part in box)
+        try:
+            box = _forgive(parts, (self._size,) * 3, self._count)
+            return tuple(
+                slice(*part.indices(self._size)) if isinstance(part, slice) else part for part in box
+            )
+        except (ValueError, OverflowError) as error:
+            # A program's mistake, as NumPy says it of an array; the sandbox takes only an `IndexError` for one.
+            raise IndexError(str(error)) from error
 
 
 def set_voxel_by_radius(
     value_map: Any, voxel: Any, radius_cm: float, value: Any, radius_of: Callable[[float, str], int]
 ) -> Any:
     """Set the centre and an axis-aligned box of `radius_cm` to each side, in place; returns the map. The box is
-    cut at the grid's borders. `radius_of` is `Grid.cm2index`."""
+    cut at the grid's borders. `radius_of` is `Grid.cm2index`. Raises `CodeFailure` for what is no map."""
+    if not isinstance(value_map, np.ndarray | RotationMap) or len(value_map.shape) < 3:
+        raise CodeFailure(
+            "set_voxel_by_radius needs a map from a get_empty_..._map() as its first argument, not a "
+            f"{type(value_map).__name__}"
+        )
     size = value_map.shape[0]
     centre = [min(max(round(float(v)), 0), size - 1) for v in np.asarray(voxel, float).reshape(3)]
     reach = [abs(radius_of(radius_cm, axis)) for axis in "xyz"]
@@ -173,10 +184,14 @@ def _inside(voxel: tuple[int, ...], region: Region) -> bool:
 
 
 def _quaternion(value: Any) -> Floats:
-    quaternion = np.array(value, dtype=float).reshape(-1)
+    what = "a rotation map holds quaternions: four numbers w, x, y, z that are not all zero"
+    try:
+        quaternion = np.array(value, dtype=float).reshape(-1)
+    except (TypeError, ValueError, OverflowError):
+        raise CodeFailure(what) from None
     length = float(np.linalg.norm(quaternion))
     if quaternion.shape != (4,) or not np.isfinite(length) or length == 0:
-        raise CodeFailure("a rotation map holds quaternions: four numbers w, x, y, z that are not all zero")
+        raise CodeFailure(what)
     return quaternion / length
 
 

@@ -260,6 +260,7 @@ def test_maps_are_evaluated_once_and_before_any_motion(
         ({"affordance": [1, 2]}, "affordance_map has to come from get_empty_affordance_map"),
         ({"affordance": np.ones((3, 3, 3))}, "affordance_map"),
         ({"avoidance": 7}, "avoidance_map"),
+        ({"avoidance": np.full((GRID.size,) * 3, "far")}, "avoidance_map holds what is no number"),
         ({"velocity": filled(np.nan)}, "velocity_map holds numbers that are not finite"),
         ({"rotation": filled()}, "rotation_map"),
         ({"gripper": None}, "gripper_map has to come"),

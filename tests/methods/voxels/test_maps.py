@@ -188,16 +188,39 @@ def test_a_mask_sets_rotations(rotations: RotationMap) -> None:
     np.testing.assert_array_equal(rotations[7, 8, 10], DOWN)
 
 
-@pytest.mark.parametrize("value", [[0, 0, 0, 0], [1, 0, 0], [1, 0, 0, np.nan], 1.0, [[1, 0, 0, 0]] * 2])
+@pytest.mark.parametrize(
+    "value",
+    [
+        *([0, 0, 0, 0], [1, 0, 0], [1, 0, 0, np.nan], 1.0, [[1, 0, 0, 0]] * 2),
+        *("down", None, {}, [1, [0], 0, 0], [10**400, 0, 0, 0]),
+    ],
+)
 def test_what_is_no_quaternion(rotations: RotationMap, value: Any) -> None:
     with pytest.raises(CodeFailure, match="quaternions"):
         rotations[...] = value
 
 
-@pytest.mark.parametrize("key", [([1, 2], 3, 4), (1, 2, 3, 4), (np.zeros(SIZE, bool), 0, 0), (np.nan, 1, 2)])
+@pytest.mark.parametrize(
+    "key",
+    [
+        *(([1, 2], 3, 4), (1, 2, 3, 4), (np.zeros(SIZE, bool), 0, 0), (np.nan, 1, 2)),
+        *(
+            "red",
+            ("red", 1, 2),
+            slice("a", 3),
+            slice(None, None, 0),
+            (10**400, 1, 2),
+            (slice(np.inf, None), 1, 2),
+        ),
+    ],
+)
 def test_what_is_no_region(rotations: RotationMap, key: Any) -> None:
+    """Always an `IndexError`: the sandbox takes that for the program's mistake, and others for the harness's."""
     with pytest.raises(IndexError):
         rotations[key] = SIDE
+    with pytest.raises(IndexError):
+        rotations[key]
+    np.testing.assert_array_equal(rotations[1, 2, 3], DOWN)
 
 
 def test_rotations_are_read_one_voxel_at_a_time(rotations: RotationMap) -> None:
@@ -257,3 +280,9 @@ def test_set_voxel_by_radius(
 def test_set_voxel_by_radius_needs_a_voxel(values: ValueMap, voxel: Any) -> None:
     with pytest.raises(ValueError, match=r"reshape|NaN"):
         set_voxel_by_radius(values, voxel, 1, 1, GRID.cm2index)
+
+
+@pytest.mark.parametrize("given", [None, [1], 1.0, "map", np.zeros(3), np.zeros((2, 2)), lambda: 1])
+def test_set_voxel_by_radius_needs_a_map(given: Any) -> None:
+    with pytest.raises(CodeFailure, match=f"needs a map from .*, not a {type(given).__name__}$"):
+        set_voxel_by_radius(given, [1, 2, 3], 1, 1, GRID.cm2index)
