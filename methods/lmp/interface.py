@@ -96,7 +96,7 @@ class TaskInterface:
         self._trace(
             "motion",
             movable=done.movable,
-            maps=[repr(source) for source in sources if source is not None],
+            maps=[described(source) for source in sources if source is not None],
             waypoints=done.waypoints,
             motions=done.motions,
             missed=done.missed,
@@ -143,11 +143,12 @@ def _blaming_the_caller(name: str, function: Callable[..., Any]) -> Callable[...
 
 def described(value: Any, limit: int = 120) -> str:
     """A value in one short line, for the trace."""
-    text = (
-        " ".join(repr(value).split())
-        if not isinstance(value, np.ndarray) or value.size <= 8
-        else f"<array {value.shape}>"
-    )
+    if isinstance(value, np.ndarray) and value.size > 8:
+        return f"<array {value.shape}>"
+    try:
+        text = " ".join(repr(value).split())
+    except ValueError:  # a number of more digits than Python writes
+        text = f"<{type(value).__name__}>"
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 

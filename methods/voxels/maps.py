@@ -47,6 +47,13 @@ class ValueMap(np.ndarray):
     def __reduce__(self) -> Any:
         return np.asarray(self).__reduce__()
 
+    def __repr__(self) -> str:
+        """As an array: NumPy's text of a subclass reads it with indices from the end, which would be counted."""
+        return repr(np.asarray(self))
+
+    def __str__(self) -> str:
+        return str(np.asarray(self))
+
 
 class RotationMap:
     """End-effector orientation in each voxel: (S, S, S, 4), quaternions wxyz, world frame, without the 32 MB that
@@ -63,6 +70,9 @@ class RotationMap:
     @property
     def shape(self) -> tuple[int, int, int, int]:
         return (self._size,) * 3 + (4,)
+
+    def __repr__(self) -> str:
+        return f"<RotationMap {self.shape}>"
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Set a quaternion in a voxel, in slices, in a mask or in all (`m[:, :, :] = q`, `m[...] = q`,

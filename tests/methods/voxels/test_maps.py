@@ -126,6 +126,13 @@ def test_reads_are_ordinary_arrays_and_pickles_too(values: ValueMap) -> None:
     assert type(pickle.loads(pickle.dumps(values))) is np.ndarray
 
 
+def test_looking_at_a_map_counts_nothing(values: ValueMap, counted: Counter[str]) -> None:
+    """`print(map)` is no mistake, however NumPy abridges it."""
+    plain = np.asarray(values)
+    assert (repr(values), str(values), f"{values}") == (repr(plain), str(plain), str(plain))
+    assert not counted
+
+
 def test_arithmetic_keeps_the_forgiveness(values: ValueMap, counted: Counter[str]) -> None:
     values[5, 5, 5] += 1
     values[5, 5, 5] += 1
