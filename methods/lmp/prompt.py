@@ -28,7 +28,6 @@ LAZY_PROGRAMS = frozenset({"parse_query_obj", *MAP_PROGRAMS})
 
 ACKNOWLEDGEMENT = "Understood. I will answer each query with the code that follows it, and nothing else."
 
-_FRAME = "Axes: x points from back to front, y from left to right, z from bottom to up."
 _MAP = (
     "Maps are indexed [x, y, z] in voxels; cm2index(cm, axis) and index2cm(index, axis) convert. "
     "Positions of detected objects are voxel indices. Set `ret_val` to the finished map."
@@ -114,14 +113,22 @@ def parse_examples(text: str, where: str) -> tuple[Example, ...]:
     return tuple(examples)
 
 
+def load_frame(folder: Path) -> str:
+    """What `frame.txt` in an environment's prompts folder says about its axes."""
+    return _read(folder / "frame.txt", "description of the axes")
+
+
 def load_examples(folder: Path, program: str) -> tuple[Example, ...]:
     """The examples in the program's file in an environment's prompts folder."""
     path = folder / f"{program}.txt"
+    return parse_examples(_read(path, f"examples for {program}"), str(path))
+
+
+def _read(path: Path, what: str) -> str:
     try:
-        text = path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8").strip()
     except FileNotFoundError:
-        raise UsageError(f"No examples for {program}: {path} does not exist.") from None
-    return parse_examples(text, str(path))
+        raise UsageError(f"No {what}: {path} does not exist.") from None
 
 
 def render_example(example: Example) -> str:
@@ -130,12 +137,15 @@ def render_example(example: Example) -> str:
     return f"{context}{QUERY_MARKER} {example.query}\n{example.code}"
 
 
-def messages(asked: Request, examples: Sequence[Example], sections: Sequence[Section] = ()) -> list[Message]:
-    """The four messages that ask for a program. `sections` come before the query in the last of them."""
+def messages(
+    asked: Request, examples: Sequence[Example], frame: str, sections: Sequence[Section] = ()
+) -> list[Message]:
+    """The four messages that ask for a program. `frame` says which way the axes point; `sections` come before
+    the query in the last message."""
     system = (
         f"You complete the program `{asked.program}` for a robot arm.\n"
         f"{_DUTIES[asked.program]}\n"
-        f"{_FRAME}\n\n"
+        f"{frame}\n\n"
         "Rules:\n"
         "- Answer with Python code only, in the style of the examples.\n"
         "- Do not import anything: `np` and the functions that the examples use are there.\n"

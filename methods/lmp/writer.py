@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from harness.failures import GenerationFailure
 from harness.protocols import Reply
 from harness.sandbox import extract_code
-from methods.lmp.prompt import QUERY_MARKER, Request, load_examples, messages, normalise_query
+from methods.lmp.prompt import QUERY_MARKER, Request, load_examples, load_frame, messages, normalise_query
 
 if TYPE_CHECKING:
     from harness.episode import Episode, Trial
@@ -62,7 +62,9 @@ class Writer:
         examples = load_examples(self._prompts, asked.program)
         sampling = {} if self._proposal.temperature is None else {"temperature": self._proposal.temperature}
         reply = self._episode.chat(
-            ROLES.get(asked.program, LOW_LEVEL_ROLE), messages(asked, examples, sections), **sampling
+            ROLES.get(asked.program, LOW_LEVEL_ROLE),
+            messages(asked, examples, load_frame(self._prompts), sections),
+            **sampling,
         )
         code, cut = cut_at_next_query(code_of(reply, _name(asked), self._trial.count), asked.query)
         if cut:

@@ -44,6 +44,15 @@ class ValueMap(np.ndarray):
     def __setitem__(self, key: Any, value: Any) -> None:
         super().__setitem__(_forgive(key, self.shape, self.count), value)
 
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        """NumPy's own code counts from the end, so that it gets plain arrays. A result of the map's shape is a
+        map again."""
+        result = function(*_plain(args), **{name: _plain(value) for name, value in kwargs.items()})
+        if isinstance(result, np.ndarray) and result.shape == self.shape:
+            result = result.view(ValueMap)
+            result.count = self.count
+        return result
+
     def __reduce__(self) -> Any:
         return np.asarray(self).__reduce__()
 
@@ -203,6 +212,13 @@ def _quaternion(value: Any) -> Floats:
     if quaternion.shape != (4,) or not np.isfinite(length) or length == 0:
         raise CodeFailure(what)
     return quaternion / length
+
+
+def _plain(value: Any) -> Any:
+    """Maps as ordinary arrays of the same memory, in lists and tuples too."""
+    if isinstance(value, ValueMap):
+        return np.asarray(value)
+    return type(value)(map(_plain, value)) if type(value) in (list, tuple) else value
 
 
 def _silent(event: str) -> None:

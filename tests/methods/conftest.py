@@ -201,6 +201,7 @@ class Stage:
 @pytest.fixture
 def prompts(tmp_path: Path) -> Path:
     """A folder with one example a program."""
+    (tmp_path / "frame.txt").write_text("Axes: x points right.\n")
     for program in ("planner", "parse_query_obj"):
         (tmp_path / f"{program}.txt").write_text(
             "objects = ['cup']\n# Query: cup.\nret_val = detect('cup')\n"

@@ -79,7 +79,7 @@ def called(tree: ast.AST, name: str) -> list[ast.Call]:
 
 def test_these_are_the_files_that_the_environment_shows():
     assert SETTING.prompts == FOLDER
-    assert {path.stem for path in FOLDER.glob("*.txt")} == set(PROGRAMS)
+    assert {path.stem for path in FOLDER.glob("*.txt")} == {*PROGRAMS, "frame"}
 
 
 @pytest.mark.parametrize("program", PROGRAMS)

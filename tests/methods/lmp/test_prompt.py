@@ -81,10 +81,11 @@ def test_queries_become_one_line(query: str, line: str) -> None:
 
 def test_request_is_four_messages() -> None:
     system, shown, answer, last = messages(
-        request("planner", "push the lamp", ["lamp", "bob's cup"]), EXAMPLES
+        request("planner", "push the lamp", ["lamp", "bob's cup"]), EXAMPLES, "Axes: x is up."
     )
     assert system.role == "system"
     assert system.text.startswith("You complete the program `planner` for a robot arm.\n")
+    assert "\nAxes: x is up.\n" in system.text
     assert shown.role == "user"
     assert shown.text.startswith(
         "Examples:\n```python\nobjects = ['blue block', 'mug']\n# Query: lift the mug.\n"
@@ -97,22 +98,25 @@ def test_request_is_four_messages() -> None:
 def test_every_example_keeps_its_query_marker() -> None:
     """Fact page A6.1: chat mode used to drop the marker from all examples."""
     for program in PROGRAMS:
-        shown = messages(request(program, "x", []), EXAMPLES)[1].text
+        shown = messages(request(program, "x", []), EXAMPLES, "Axes.")[1].text
         assert shown.count("# Query:") == len(EXAMPLES)
         assert all(f"# Query: {example.query}\n{example.code}" in shown for example in EXAMPLES)
 
 
 def test_only_two_programs_get_the_context_line() -> None:
     for program in PROGRAMS:
-        last = messages(request(program, "x", ["cup"]), EXAMPLES)[-1].text
+        last = messages(request(program, "x", ["cup"]), EXAMPLES, "Axes.")[-1].text
         assert ("objects = ['cup']" in last) == (program in CONTEXT_PROGRAMS)
     assert {"planner", "parse_query_obj"} == CONTEXT_PROGRAMS
 
 
 def test_sections_come_before_the_query_and_bring_their_images() -> None:
-    plain = messages(request("planner", "x", []), EXAMPLES)
+    plain = messages(request("planner", "x", []), EXAMPLES, "Axes.")
     added = messages(
-        request("planner", "x", []), EXAMPLES, [Section("A failed plan:"), Section("Seen:", (b"png",))]
+        request("planner", "x", []),
+        EXAMPLES,
+        "Axes.",
+        [Section("A failed plan:"), Section("Seen:", (b"png",))],
     )
     assert added[:3] == plain[:3]
     assert added[3].text == "A failed plan:\n\nSeen:\n\n" + plain[3].text
