@@ -49,8 +49,9 @@ class ValueMap(np.ndarray):
         map again."""
         result = function(*_plain(args), **{name: _plain(value) for name, value in kwargs.items()})
         if isinstance(result, np.ndarray) and result.shape == self.shape:
-            result = result.view(ValueMap)
-            result.count = self.count
+            made = result.view(ValueMap)
+            made.count = self.count
+            return made
         return result
 
     def __reduce__(self) -> Any:
