@@ -239,7 +239,7 @@ def test_no_example_of_any_program_names_a_thing_of_the_playtable():
 
 
 def ask(program: str, query: str, objects: list[str], examples) -> str:
-    return RulesModel().complete(messages(request(program, query, objects), examples), Sampling()).text
+    return RulesModel().complete(messages(request(program, query, objects), examples, ""), Sampling()).text
 
 
 @pytest.mark.parametrize(("program", "example"), EXAMPLES, ids=IDS)

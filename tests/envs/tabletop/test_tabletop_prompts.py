@@ -110,7 +110,7 @@ def test_no_example_is_a_task(example):
 
 def ask(program: str, example, others) -> str:
     asked = request(program, example.query, names_in(example.context))
-    return RulesModel().complete(messages(asked, others), Sampling()).text
+    return RulesModel().complete(messages(asked, others, ""), Sampling()).text
 
 
 @pytest.mark.parametrize(("program", "example"), EXAMPLES, ids=IDS)
