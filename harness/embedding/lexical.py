@@ -1,4 +1,4 @@
-"""Text embedders. `Lexical` needs nothing but NumPy: hashed words and character n-grams."""
+"""Hashed words and character n-grams: an embedder that needs nothing but NumPy and knows no synonyms."""
 
 from __future__ import annotations
 
@@ -6,23 +6,13 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from harness.protocols import Problem
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-
-class Embedder(Protocol):
-    """The dataclass behind `conf/embedder/*.yaml`."""
-
-    def problems(self) -> list[Problem]: ...
-
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """(N, D) float32, rows of unit length; an empty text is a row of zeros."""
-        ...
 
 
 @dataclass(frozen=True)
