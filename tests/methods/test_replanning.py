@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
+from hydra.utils import instantiate
+from omegaconf import OmegaConf
 
-from harness.failures import ProviderError
+from harness.failures import ProviderError, SimulatorError
 from harness.protocols import Manipulation, Message, Reply, Sampling
+from harness.records import TrialRecord
+from methods.lmp.prompt import Request
+from methods.replan import Attempt
 from methods.replan.reflection import Reflection
 from methods.replan.replay import Replay
 from methods.replan.resample import Resample
@@ -30,6 +36,7 @@ MISS = {
 }
 """Programs that run to their end and reach nothing: a planner's, a composer's and two lazy ones."""
 Build = Callable[..., Stage]
+CONF = Path(__file__).parents[2] / "conf" / "method"
 
 
 def outcomes(stage: Stage) -> list[str | None]:
@@ -45,6 +52,212 @@ def test_one_trial_asks_for_each_program_once(stage: Build) -> None:
     assert facts["propose"] == "llm"
     assert facts["programs"] == {"asked": 4, "replayed": 0}
     assert facts["planner_code"] == MISS["lift the red block."]
+
+
+def configured(name: str) -> Replanning:
+    """The method as its config file says."""
+    method = instantiate(OmegaConf.load(CONF / f"{name}.yaml"))
+    assert isinstance(method, Replanning)
+    return method
+
+
+@dataclass
+class Log:
+    """Everything that is asked: role, messages and how the reply is to be drawn."""
+
+    inner: Any
+    requests: list[tuple[str, tuple[Message, ...], Sampling]] = field(default_factory=list)
+
+    def __call__(self, role: str) -> Asked:
+        return Asked(self, role)
+
+    def roles(self) -> list[str]:
+        return [role for role, _, _ in self.requests]
+
+
+@dataclass
+class Asked:
+    """One role of a log."""
+
+    log: Log
+    role: str
+    name: str = "asked"
+
+    def complete(self, messages: Sequence[Message], sampling: Sampling) -> Reply:
+        self.log.requests.append((self.role, tuple(messages), sampling))
+        return self.log.inner.complete(messages, sampling)
+
+    def close(self) -> None: ...
+
+
+def logged(one: Stage) -> Log:
+    log = Log(one.chat)
+    one.episode.models = log
+    return log
+
+
+@pytest.mark.parametrize("name", ["retry", "resample"])
+def test_the_configured_methods_ask_in_their_first_trial_what_voxposer_asks(stage: Build, name: str) -> None:
+    """Byte for byte: roles, messages, temperature and seed, so that first trials can be compared and a cache of
+    replies serves them all."""
+    mine, theirs = stage(MISS), stage(MISS)
+    log, other = logged(mine), logged(theirs)
+    configured("voxposer").play(mine.episode)
+    configured(name).play(theirs.episode)
+    assert log.roles() == ["planner", "composer", "low_level", "low_level"]
+    assert repr(other.requests[:4]) == repr(log.requests)
+    assert [len(mine.episode.trials), len(theirs.episode.trials)] == [1, 3]
+
+
+def test_retry_as_configured_asks_nothing_after_its_first_trial(stage: Build) -> None:
+    one = stage(MISS)
+    log = logged(one)
+    configured("retry").play(one.episode)
+    assert outcomes(one) == ["goal"] * 3
+    assert len(log.requests) == 4
+    assert one.episode.usage.calls == 4
+
+
+def test_each_trial_starts_from_the_scene_of_the_first(stage: Build) -> None:
+    """The plan carries the block away; the next trial finds it where it was."""
+    carry = {
+        **MISS,
+        "move up by 5cm.": (
+            "movable = parse_query_obj('gripper')\n"
+            "assert detect('red block').position[2] == 2\n"
+            "execute(movable, affordance_map=get_affordance_map('at the block'))\n"
+            "execute(movable, gripper_map=get_gripper_map('closed'))\n"
+            "execute(movable, affordance_map=get_affordance_map('a point above'))\n"
+            "assert detect('red block').position[2] == 60"
+        ),
+        "at the block.": (
+            "affordance_map = get_empty_affordance_map()\naffordance_map[59, 59, 2] = 1\nret_val = affordance_map"
+        ),
+        "closed.": "gripper_map = get_empty_gripper_map()\ngripper_map[:] = 0\nret_val = gripper_map",
+    }
+    one = stage(carry)
+    Replanning(3, Replay()).play(one.episode)
+    assert outcomes(one) == ["goal"] * 3
+    assert one.world.resets == [("lift", 0, trial) for trial in range(3)]
+    assert [record.state_hash for record in one.episode.trials] == ["scene-0"] * 3
+    assert [record.steps for record in one.episode.trials] == [one.world.count] * 3
+
+
+def test_a_scene_that_does_not_come_back_is_no_trial(stage: Build) -> None:
+    one = stage(MISS)
+    reset = one.world.reset
+    one.world.reset = lambda task, scene, seeds: reset(task, seeds.trial, seeds)  # type: ignore[method-assign]
+    with pytest.raises(SimulatorError, match="not from scene-0"):
+        Replanning(3, Replay()).play(one.episode)
+    assert outcomes(one) == ["goal"]
+
+
+def test_of_the_code_of_several_trials_the_earliest_is_replayed(stage: Build) -> None:
+    """The second trial gets further than the first: what it wrote is replayed in the third."""
+    one = stage({**MISS, "move up by 5cm.": Reply("", model="canned")})
+    played: list[str] = []
+
+    def next_reply(moment: str, trial: int) -> None:
+        if (moment, trial) == ("start", 1):
+            one.chat.replies["move up by 5cm."] = "reset_to_default_pose()"
+        if (moment, trial) == ("start", 2):
+            one.chat.replies = {}
+        if moment == "end":
+            played.append(str(one.episode.trials[trial].facts["programs"]))
+
+    one.episode.observers.append(next_reply)
+    Replanning(3, Replay()).play(one.episode)
+    assert outcomes(one) == ["generation", "goal", "goal"]
+    assert one.chat.queries() == ["lift the red block.", "move up by 5cm.", "move up by 5cm."]
+    assert played == [
+        "{'asked': 1, 'replayed': 0}",
+        "{'asked': 1, 'replayed': 1}",
+        "{'asked': 0, 'replayed': 2}",
+    ]
+
+
+def test_the_planners_code_is_replayed_even_when_the_lower_programs_change(stage: Build) -> None:
+    """Scope `planner`: the plan stays, the rest is drawn anew with the seed of the trial."""
+    one = stage(dict(MISS))
+    log = logged(one)
+    one.world.goal = lambda world: world.tool.position[2] < 0.3
+
+    def better(moment: str, trial: int) -> None:
+        if (moment, trial) == ("start", 1):
+            one.chat.replies["lift the red block."] = "1 / 0"
+            one.chat.replies["a point above."] = MISS["a point above."].replace("60]", "20]")
+
+    one.episode.observers.append(better)
+    Replanning(3, Replay(scope="planner")).play(one.episode)
+    assert outcomes(one) == ["goal", None]
+    assert log.roles() == ["planner", "composer", "low_level", "low_level"] + ["composer"] + ["low_level"] * 2
+    first, second = log.requests[1], log.requests[4]
+    assert first[1] == second[1]
+    assert first[2].seed != second[2].seed
+
+
+def test_a_fail_condition_ends_in_a_failure_and_the_next_trial_begins(stage: Build) -> None:
+    """What was lost stays lost, whatever comes after it in the trial."""
+    one = stage(MISS)
+    one.world.loss = lambda world: world.tool.position[2] > 0.41
+    one.world.goal = lambda world: world.tool.position[2] > 0.55
+    Replanning(2, Replay()).play(one.episode)
+    assert outcomes(one) == ["goal", "goal"]
+    assert {record.reason for record in one.episode.trials} == {"a fail condition of the task was met"}
+    assert [record.success for record in one.episode.trials] == [False, False]
+
+
+def test_the_step_limit_ends_a_trial_and_the_next_one_has_its_own_steps(stage: Build) -> None:
+    one = stage({**MISS, "move up by 5cm.": "while True:\n    reset_to_default_pose()"})
+    one.world.limit = 5
+    Replanning(2, Replay()).play(one.episode)
+    assert outcomes(one) == ["steps", "steps"]
+    assert [record.steps for record in one.episode.trials] == [6, 6]
+
+
+def test_a_success_at_the_last_step_is_a_success(stage: Build) -> None:
+    one = stage({**MISS, "move up by 5cm.": "while True:\n    reset_to_default_pose()"})
+    one.world.limit = 5
+    one.world.goal = lambda world: world.count == 5
+    Replanning(3, Replay()).play(one.episode)
+    (record,) = one.episode.trials
+    assert (record.success, record.failure, record.success_at_end) == (True, None, False)
+
+
+def test_a_provider_that_goes_down_later_is_no_failure_either(stage: Build) -> None:
+    one = stage(MISS)
+
+    def models(role: str) -> Any:
+        if len(one.episode.trials) == 2 and role == "composer":
+            raise ProviderError("no answer")
+        return one.chat
+
+    one.episode.models = models
+    with pytest.raises(ProviderError):
+        Replanning(3, Replay(scope="planner")).play(one.episode)
+    assert outcomes(one) == ["goal", None]
+    assert not one.episode.trials[1].success
+
+
+def test_an_attempt_knows_its_plan() -> None:
+    step, plan = Request("composer", "go."), Request("planner", "lift it.", "objects = []")
+    assert Attempt(TrialRecord(), {step: "x = 1", plan: "composer('go')"}).plan == "composer('go')"
+    assert Attempt(TrialRecord(), {step: "x = 1"}).plan == ""
+
+
+def test_a_first_trial_proposes_nothing_and_does_not_look_without_replanning(
+    stage: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = stage(MISS)
+
+    def unwanted(*_: Any) -> Any:
+        raise AssertionError("nothing of this is needed for one trial")
+
+    monkeypatch.setattr(one.world, "view", unwanted)
+    monkeypatch.setattr(Replay, "propose", unwanted)
+    Replanning().play(one.episode)
+    Replanning(1, Replay()).play(one.episode)
+    assert outcomes(one) == ["goal", "goal"]
 
 
 def test_the_first_trial_sends_the_same_messages_whatever_the_method(stage: Build) -> None:
