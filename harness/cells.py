@@ -44,10 +44,13 @@ class Cell:
 
     @cached_property
     def identity(self) -> str:
-        """Hash of everything in the config that can change a result."""
+        """Hash of everything in the config that can change a result, and of the files that the method reads."""
         kept = {key: self.config[key] for key in IDENTITY_KEYS}
         kept["env"] = {key: value for key, value in kept["env"].items() if key not in SELECTION_KEYS}
         kept["names"] = [self.method, self.env]
+        fingerprint = getattr(self.component("method"), "fingerprint", None)
+        if fingerprint is not None and (contents := fingerprint()):
+            kept["contents"] = contents
         text = json.dumps(kept, sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 

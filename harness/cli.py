@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -38,6 +38,19 @@ def messages() -> Iterator[None]:
             raise
         print(f"Error: {explain(error)}", file=sys.stderr)
         sys.exit(1 if isinstance(error, StorageError) else 2)
+
+
+def with_files(arguments: Sequence[str]) -> list[str]:
+    """`memory=PATH.jsonl` as Hydra takes it: the option `file` and the path."""
+    expanded: list[str] = []
+    for argument in arguments:
+        path = re.fullmatch(r"memory=([^,]+\.jsonl)", argument)
+        if path:
+            quoted = path[1].replace("\\", "\\\\").replace("'", "\\'")
+            expanded += ["memory=file", f"memory.sources=['{quoted}']"]
+        else:
+            expanded.append(argument)
+    return expanded
 
 
 def explain(error: Exception) -> str:

@@ -87,6 +87,12 @@ class QuotaError(ProviderError):
     kind = "quota"
 
 
+class PolicyServerError(ProviderError):
+    """A policy server could not be reached, or could not answer."""
+
+    kind = "policy_server"
+
+
 class SimulatorError(HarnessError):
     """The simulator broke (crash, non-finite state, lost connection)."""
 

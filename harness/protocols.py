@@ -190,6 +190,46 @@ class Manipulation(Environment, Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Actuated:
+    """How an action was taken. What it was denied is said, never dropped silently."""
+
+    clipped: bool = False
+    """It was larger than a control step allows and was shortened."""
+    held: str = ""
+    """Why the commanded pose could not follow it: the edge of the workspace, the end of the arm's reach,
+    something in the way. Empty when it did."""
+
+
+@runtime_checkable
+class Actuation(Environment, Protocol):
+    """An environment that a trained policy can drive: observations out, one small action a control step in."""
+
+    action_limits: tuple[float, float]
+    """The longest translation in metres and the largest turn in radians of one control step."""
+
+    def observation(self, cameras: Sequence[str] = ()) -> Mapping[str, NDArray[Any]]:
+        """What the robot senses now, in arrays of the caller's own:
+
+        - `rgb_CAMERA` (H, W, 3) uint8 for each of `cameras`, as `render` gives it. Raises `UsageError` for an
+          unknown one;
+        - `tool` (7,) float64: tool centre point xyz in metres and orientation wxyz, world frame; a quaternion
+          and its negative are one orientation;
+        - `gripper` (1,) float64: how far the fingers are open, measured, from 0 closed to 1;
+        - `joints` (n,) float64: joint angles in radians, 7 of them for an arm like the Panda.
+        """
+        ...
+
+    def act(self, action: NDArray[Any]) -> Actuated:
+        """Take one control step. `action` (7,), world frame: translation of the tool in metres, rotation vector
+        in radians about the tool centre point, and the gripper: above 0 it opens, else it closes. The first two
+        are added to the commanded pose, each shortened to its limit along its direction; the commanded pose
+        never runs ahead of what the arm can reach or is kept from. The tool follows it with the delay of its
+        servos, and the fingers take several steps. Raises `MotionFailure` for an action of another shape or with
+        a number that is not finite, and `StepLimit` when the task's control steps are spent."""
+        ...
+
+
 class EnvironmentConfig(Protocol):
     """The dataclass behind `conf/env/*.yaml`. The first three fields choose episodes."""
 
@@ -280,7 +320,8 @@ class Method(Protocol):
     """The dataclass behind `conf/method/*.yaml`: plays one episode and returns nothing; what happened
     is in the episode's trials, and what it means is the oracle's to say."""
 
-    # A method may also have `problems() -> list[Problem]`, as the other components do.
+    # A method may also have `problems() -> list[Problem]`, as the other components do, and `fingerprint() -> str`,
+    # a hash of the files it reads (empty for none): with another content it is another cell.
 
     def requires(self) -> tuple[type, ...]:
         """Protocols that the environment has to implement, for example `(Manipulation,)`."""

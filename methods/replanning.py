@@ -35,6 +35,10 @@ class Replanning:
     def problems(self) -> list[Problem]:
         return self.replan.problems() if self.replan else []
 
+    def fingerprint(self) -> str:
+        """Hash of what replanning reads from files; empty for nothing."""
+        return self.replan.fingerprint() if self.replan else ""
+
     def play(self, episode: Episode) -> None:
         attempts: list[Attempt] = []
         while len(attempts) < self.trials:

@@ -11,7 +11,7 @@ from pathlib import Path
 from harness.components import suggest
 from harness.failures import UsageError
 from harness.protocols import Problem
-from methods.code_memory.records import Record, load
+from methods.code_memory.records import Record, digest, load
 
 __all__ = ["CodeMemory", "Record"]
 
@@ -34,6 +34,13 @@ class CodeMemory:
         except UsageError as error:
             return [Problem(str(error), "python -m methods.code_memory build --from outputs/NAME --out FILE")]
         return []
+
+    def fingerprint(self) -> str:
+        """Hash of the records; empty for none, and for sources that cannot be read, which `problems` names."""
+        try:
+            return digest(self.records())
+        except UsageError:
+            return ""
 
     def records(self) -> tuple[Record, ...]:
         """All records in the order of the sources. Raises `UsageError` for a source that is not there or

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,14 @@ def save(records: Iterable[Record], path: Path) -> None:
     lines = [json.dumps(asdict(record), ensure_ascii=False) for record in records]
     temporary.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     temporary.replace(path)
+
+
+def digest(records: Sequence[Record]) -> str:
+    """16 hex digits over the records in their order; empty for none."""
+    if not records:
+        return ""
+    lines = "\n".join(json.dumps(asdict(record), sort_keys=True) for record in records)
+    return hashlib.sha256(lines.encode()).hexdigest()[:16]
 
 
 def normalised(code: str) -> str:

@@ -50,6 +50,10 @@ class Replan(Protocol):
         """What keeps it from working here, and the commands that mend it."""
         ...
 
+    def fingerprint(self) -> str:
+        """Hash of the files it reads; empty for none."""
+        ...
+
     def look(self, env: Manipulation) -> View | None:
         """What is to be remembered of the scene, at the start of every trial and at the end of a failed one."""
         ...
@@ -61,10 +65,13 @@ class Replan(Protocol):
 
 
 class Blind:
-    """For replanning that needs no picture, and nothing else that could be missing."""
+    """For replanning that needs no picture and no file."""
 
     def problems(self) -> list[Problem]:
         return []
+
+    def fingerprint(self) -> str:
+        return ""
 
     def look(self, env: Manipulation) -> View | None:
         return None

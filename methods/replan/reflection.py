@@ -31,6 +31,9 @@ class Reflection:
     def problems(self) -> list[Problem]:
         return []
 
+    def fingerprint(self) -> str:
+        return ""
+
     def look(self, env: Manipulation) -> View | None:
         return env.view(self.camera or env.cameras()[0])
 

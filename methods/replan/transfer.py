@@ -39,6 +39,9 @@ class Transfer(Blind):
     def problems(self) -> list[Problem]:
         return self.memory.problems()
 
+    def fingerprint(self) -> str:
+        return self.memory.fingerprint()
+
     def propose(self, episode: Episode, attempts: Sequence[Attempt]) -> Proposal:
         rank = len(attempts) - 1
         environment, task = episode.seeds.env, episode.key.task

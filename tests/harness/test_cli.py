@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from harness import store
-from harness.cli import explain
+from harness.cli import explain, with_files
 from harness.failures import UsageError
 
 PROJECT = Path(__file__).resolve().parent.parent.parent
@@ -95,3 +95,20 @@ def test_help_lists_options_and_keys() -> None:
     assert "voxposer" in lines["method"]
     assert "tabletop" in lines["env"]
     assert lines["run.episode_timeout=1200.0"].endswith("the watchdog ends an episode's worker.")
+
+
+def test_a_file_is_a_memory() -> None:
+    assert with_files(["-m", "memory=a b/c'd.jsonl", "seed=0"]) == [
+        "-m",
+        "memory=file",
+        "memory.sources=['a b/c\\'d.jsonl']",
+        "seed=0",
+    ]
+    assert with_files(["memory=tabletop"]) == ["memory=tabletop"]
+
+
+def test_a_memory_that_is_not_there_is_told_before_anything_runs(tmp_path: Path) -> None:
+    done = run(tmp_path / "out", "method=mtp", f"memory={tmp_path}/no such.jsonl", noop=False)
+    assert done.returncode == 2
+    assert "no such.jsonl" in done.stderr
+    assert not list((tmp_path / "out").glob("*/episodes.jsonl"))

@@ -13,7 +13,7 @@ from harness.failures import UsageError
 from methods.code_memory import SHIPPED, CodeMemory, Record
 from methods.code_memory.__main__ import main
 from methods.code_memory.build import collect
-from methods.code_memory.records import load, normalised, save
+from methods.code_memory.records import digest, load, normalised, save
 
 CUP = Record("kitchen", "lift", "lift the cup", 'composer("grasp the cup")', {"seed": 3})
 JAR = Record("kitchen", "open", "open the jar", 'composer("twist the lid")')
@@ -152,3 +152,12 @@ def test_memories_that_ship_are_what_the_command_gives(tmp_path: Path) -> None:
     assert main(["rebuild", "--out", str(tmp_path)]) == 0
     for name in ("tabletop", "playtable"):
         assert load(tmp_path / f"{name}.jsonl") == load(SHIPPED / f"{name}.jsonl")
+
+
+def test_another_content_is_another_cell(file: Path) -> None:
+    """A memory that is built anew must not go on with the rows of the old one."""
+    before = digest(load(file))
+    assert CodeMemory([str(file)]).fingerprint() == before
+    save([CUP, LAMP], file)
+    assert digest(load(file)) not in ("", before)
+    assert CodeMemory().fingerprint() == CodeMemory(["nowhere"]).fingerprint() == ""
