@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from envs.mujoco import gl
 from envs.mujoco.task import PandaTask, as_suite
-from harness.protocols import Manipulation, Problem, Task
+from harness.protocols import Actuation, Manipulation, Problem, Task
 
 if TYPE_CHECKING:
     from envs.mujoco.environment import PandaEnvironment
@@ -45,7 +45,7 @@ class PandaWorld:
         return as_suite(self.definitions(), self.reword)
 
     def interfaces(self) -> tuple[type, ...]:
-        return (Manipulation,)
+        return (Manipulation, Actuation)
 
     def problems(self) -> list[Problem]:
         missing = [name for name in ("mujoco", "numpy") if importlib.util.find_spec(name) is None]

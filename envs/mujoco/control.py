@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from envs.mujoco import panda
-from envs.mujoco.kinematics import Kinematics, angle_between, interpolate, multiply
+from envs.mujoco.kinematics import Kinematics, angle_between, interpolate, multiply, turned_by
 from envs.mujoco.world import TIMESTEP, World
 from harness.failures import MotionFailure, StepLimit
-from harness.protocols import Motion, Pose
+from harness.protocols import Actuated, Motion, Pose
 
 Floats = NDArray[np.float64]
 
@@ -28,6 +28,8 @@ TURN_SPEED = 1.8
 """Usual speed of a turn, radians per second."""
 SLOWEST, FASTEST = 0.1, 3.0
 """Limits of the speed factor; factors beyond them are cut."""
+STEP_LIMITS = (0.02, 0.05)
+"""The longest translation (metres) and the largest turn (radians) of one action: CALVIN's units of action."""
 REACHED = 0.008
 """A motion has reached its target within this distance, metres."""
 
@@ -45,6 +47,9 @@ _DETOURS = 6
 _TOLD_ANGLE = 0.03
 _SHIFT_STEP = 0.06
 _FINGER_SPEED = 0.12
+_LEASH = (0.03, 0.2)
+_NUDGE_ITERATIONS = 4
+_FOLLOWED = (0.001, 0.01)
 _RETREATS = ((0.12, 0.0), (0.0, 0.15))
 _HALF_TURN = np.array([0.0, 0.0, 0.0, 1.0])
 _LAG = np.array(panda.LAG)
@@ -86,6 +91,7 @@ class Controller:
         self._joints = self._home.copy()
         self._finger = panda.FINGER_TRAVEL
         self._flipped = False
+        self._goal: tuple[Floats, Floats] | None = None
         self._scratch = mujoco.MjData(world.model)
 
     def pose(self) -> Pose:
@@ -164,6 +170,57 @@ class Controller:
                 return moved
         self._flipped = False
         return self._run(self._joint_path(self._home), position)
+
+    def nudge(self, action: ArrayLike) -> Actuated:
+        """See `harness.protocols.Actuation.act`. The pose that actions add up to is kept, so that small errors do not
+        add up as well; where the arm cannot follow, it is pulled back to where the arm is."""
+        wanted = _checked_action(action)
+        shift, clipped = _shortened(wanted[:3], STEP_LIMITS[0])
+        turn, turn_clipped = _shortened(wanted[3:6], STEP_LIMITS[1])
+        at, turned = self._kinematics.pose(self._joints) if self._goal is None else self._goal
+        position, quaternion = at + shift, turned_by(turned, turn)
+        lower, upper = np.array(self.world.setting.workspace)
+        held = ""
+        inside = np.clip(position, np.minimum(lower, at), np.maximum(upper, at))
+        if (inside != position).any():
+            position, held = inside, "the edge of the workspace"
+        position, quaternion, pulled = self._leashed(position, quaternion)
+        if pulled:
+            held = "something is in the way"
+        joints = self._kinematics.solve(position, quaternion, self._joints, _NUDGE_ITERATIONS).joints
+        ratio = float((np.abs(joints - self._joints) / (_JOINT_SPEED * _PERIOD)).max())
+        if ratio > 1.0:
+            joints = self._joints + (joints - self._joints) / ratio
+        reached, facing = self._kinematics.pose(joints)
+        off, missed = float(np.linalg.norm(reached - position)), angle_between(facing, quaternion)
+        if off > _FOLLOWED[0] or missed > _FOLLOWED[1]:
+            position, quaternion = reached, facing
+            held = held or ("the joints turn no faster" if ratio > 1.0 else "the end of the arm's reach")
+        self._drive_fingers(open_them=bool(wanted[6] > 0))
+        self._control(joints)
+        self._goal = position, quaternion
+        return Actuated(clipped or turn_clipped, held)
+
+    def _leashed(self, position: Floats, quaternion: Floats) -> tuple[Floats, Floats, bool]:
+        """The pose brought so near to the tool's true one that an arm that is kept from moving pushes and no more;
+        whether that changed it."""
+        tool, facing = self.world.tool_position, self.world.tool_quaternion
+        ahead, short = _shortened(position - tool, _LEASH[0])
+        angle = angle_between(facing, quaternion)
+        twisted = angle > _LEASH[1]
+        if twisted:
+            quaternion = interpolate(facing, quaternion, _LEASH[1] / angle)
+        return tool + ahead if short else position, quaternion, short or twisted
+
+    def _drive_fingers(self, open_them: bool) -> None:
+        """Move the fingers' command for one control step."""
+        opening = 1.0 if open_them else 0.0
+        if opening != self.opening:
+            self.opening = opening
+            self._finger = float(self.world.fingers.mean())
+        target = panda.FINGER_TRAVEL if open_them else panda.CLOSED
+        reach = _FINGER_SPEED * _PERIOD
+        self._finger += float(np.clip(target - self._finger, -reach, reach))
 
     # Planning
 
@@ -342,6 +399,7 @@ class Controller:
             self.world.command(before + substep / SUBSTEPS * (joints - before) + lead, self._finger)
             self.world.step()
         self._joints = joints
+        self._goal = None
         self.steps += 1
         self.world.check_finite()
         self._after_step()
@@ -388,6 +446,25 @@ def _checked(pose: Pose) -> tuple[Floats, Floats]:
     if length < 1e-6:
         raise MotionFailure("the quaternion has zero length")
     return position, quaternion / length
+
+
+def _checked_action(action: ArrayLike) -> Floats:
+    """(7,) float64; raises `MotionFailure`."""
+    try:
+        numbers = np.array(action, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise MotionFailure(f"an action is seven numbers: {error}") from None
+    if numbers.shape != (7,):
+        raise MotionFailure(f"an action is (7,): translation, rotation vector, gripper; not {numbers.shape}")
+    if not np.isfinite(numbers).all():
+        raise MotionFailure(f"the action is not finite: {numbers}")
+    return numbers
+
+
+def _shortened(vector: Floats, limit: float) -> tuple[Floats, bool]:
+    """The vector, no longer than `limit`, and whether it was."""
+    length = float(np.linalg.norm(vector))
+    return (vector * (limit / length), True) if length > limit * (1 + 1e-9) else (vector, False)
 
 
 def _checked_speed(speed: float) -> float:

@@ -1,4 +1,5 @@
-"""The live environment: scenes, motions and what the sensors see, behind `harness.protocols.Manipulation`."""
+"""The live environment: scenes, motions and what the sensors see, behind `harness.protocols.Manipulation` and
+`harness.protocols.Actuation`."""
 
 from __future__ import annotations
 
@@ -6,13 +7,13 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
 
 from envs.mujoco import gl, panda
-from envs.mujoco.control import CONTROL_HZ, Controller
+from envs.mujoco.control import CONTROL_HZ, STEP_LIMITS, Controller
 from envs.mujoco.kinematics import Kinematics
 from envs.mujoco.marks import draw, marks
 from envs.mujoco.names import Names
@@ -21,9 +22,11 @@ from envs.mujoco.perception import REACH, Perception
 from envs.mujoco.rays import RayCamera
 from envs.mujoco.world import PLACEMENT_ATTEMPTS, Crowded, World
 from harness.failures import PerceptionFailure, ResetError, StepLimit, UsageError
-from harness.protocols import Motion, PointCloud, Pose, Reset, Task, Verdict, View
+from harness.protocols import Actuated, Motion, PointCloud, Pose, Reset, Task, Verdict, View
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
     from envs.mujoco.setting import Setting
     from envs.mujoco.task import PandaTask
     from harness.protocols import Image
@@ -51,6 +54,7 @@ class PandaEnvironment:
     """One simulator. The model of a task is built at its first reset and kept."""
 
     control_hz = CONTROL_HZ
+    action_limits = STEP_LIMITS
     on_control_step: Callable[[], None] | None = None
 
     def __init__(
@@ -214,6 +218,20 @@ class PandaEnvironment:
 
     def home(self) -> Motion:
         return self.controller.home()
+
+    def observation(self, cameras: Sequence[str] = ()) -> Mapping[str, NDArray[Any]]:
+        """See `harness.protocols.Actuation.observation`."""
+        pose, world = self.pose(), self.world
+        return {
+            **{f"rgb_{camera}": self.render(camera) for camera in cameras},
+            "tool": np.concatenate([pose.position, pose.quaternion]),
+            "gripper": np.clip([world.fingers.mean() / panda.FINGER_TRAVEL], 0.0, 1.0),
+            "joints": world.arm,
+        }
+
+    def act(self, action: ArrayLike) -> Actuated:
+        """See `harness.protocols.Actuation.act`. The limits are 2 cm and 0.05 rad."""
+        return self.controller.nudge(action)
 
     def info(self) -> Mapping[str, str]:
         return {

@@ -178,6 +178,20 @@ def multiply(first: Floats, second: Floats) -> Floats:
     return product
 
 
+def turned_by(quaternion: Floats, turn: Floats) -> Floats:
+    """The orientation (4,) after a rotation vector (3,), in radians and world axes; of unit length."""
+    result = multiply(_from_vector(turn), quaternion)
+    return result / np.linalg.norm(result)
+
+
+def _from_vector(turn: Floats) -> Floats:
+    rotation = np.array([1.0, 0.0, 0.0, 0.0])
+    angle = float(np.linalg.norm(turn))
+    if angle > 0:
+        mujoco.mju_axisAngle2Quat(rotation, turn / angle, angle)
+    return rotation
+
+
 def angle_between(first: Floats, second: Floats) -> float:
     """Angle of the turn from one orientation to the other, radians in 0..pi."""
     return float(2 * np.arccos(np.clip(abs(first @ second), 0.0, 1.0)))
