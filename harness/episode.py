@@ -56,6 +56,9 @@ class Episode:
     sandbox: Sandbox
     trace: TraceWriter
     sampling: Sampling = field(default_factory=Sampling)
+    history: Callable[[], Sequence[Mapping[str, Any]]] = tuple
+    """The rows of the cell's episodes that have ended with a verdict, in the order in which they ended. Only for
+    methods with an `order`: for others it depends on who was faster."""
     observers: list[Callable[[str, int], None]] = field(default_factory=list)
     """Called with ("start" or "end", trial index)."""
     served: set[str] = field(default_factory=set)

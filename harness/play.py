@@ -18,9 +18,9 @@ from harness.episode import Episode, events_of
 from harness.failures import HarnessError, MethodFailure
 from harness.protocols import ChatModel, Environment, EnvironmentConfig, Method, Sampling, Task
 from harness.recording import Recorder
-from harness.records import EpisodeKey
+from harness.records import VERDICTS, EpisodeKey
 from harness.seeding import Seeds
-from harness.store import Row
+from harness.store import ROWS, Row, read_rows
 from harness.tracing import Trace
 
 VOLATILE = frozenset({"started", "timings", "machine", "attempt", "code", "versions", "trace", "video"})
@@ -66,6 +66,12 @@ class CellRuntime:
             self._model = self.cell.component("llm").open()
         return self._model
 
+    def history(self) -> list[Row]:
+        """Rows of this cell that have a verdict, in the order in which they were written."""
+        path = self.folder / ROWS
+        rows = read_rows(path)[0].values() if path.exists() else ()
+        return [row for row in rows if row["status"] in VERDICTS]
+
     def close(self) -> None:
         if self._model is not None:
             self._model.close()
@@ -85,6 +91,7 @@ def play(runtime: CellRuntime, env: Environment, key: EpisodeKey, attempt: int) 
         sandbox=runtime.sandbox,
         trace=trace,
         sampling=Sampling(**cell.config["sampling"]),
+        history=runtime.history,
     )
     status, kind, reason = "error", "bug", ""
     started, clock, cpu = time.time(), time.monotonic(), time.process_time()

@@ -321,7 +321,9 @@ class Method(Protocol):
     is in the episode's trials, and what it means is the oracle's to say."""
 
     # A method may also have `problems() -> list[Problem]`, as the other components do, and `fingerprint() -> str`,
-    # a hash of the files it reads (empty for none): with another content it is another cell.
+    # a hash of the files it reads (empty for none): with another content it is another cell. A method that learns
+    # from episode to episode has `order(keys, seed)`, which gives the order in which a cell's episodes are played one
+    # after the other (None for any order); `Episode.history` then gives the rows of those before.
 
     def requires(self) -> tuple[type, ...]:
         """Protocols that the environment has to implement, for example `(Manipulation,)`."""

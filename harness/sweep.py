@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -82,15 +82,29 @@ def run_cells(cells: Sequence[Cell], root: Path) -> SweepResult:
 
 
 class Queue:
-    """Jobs by environment config, so that a worker keeps its simulator while there is work for it."""
+    """Jobs by environment config, so that a worker keeps its simulator while there is work for it. Of a cell whose
+    episodes are played one after the other, a job is ready when the one before is done."""
 
-    def __init__(self, jobs: Sequence[Job]) -> None:
+    def __init__(self, jobs: Sequence[Job], one_by_one: Collection[str] = ()) -> None:
+        """`one_by_one` are the identities of such cells."""
         self._jobs: dict[str, deque[Job]] = {}
+        self._held: dict[str, deque[Job]] = {identity: deque() for identity in one_by_one}
+        begun: set[str] = set()
         for job in jobs:
+            if job.cell.identity in begun:
+                self._held[job.cell.identity].append(job)
+                continue
+            if job.cell.identity in self._held:
+                begun.add(job.cell.identity)
             self._jobs.setdefault(job.cell.env_identity, deque()).append(job)
 
     def __len__(self) -> int:
-        return sum(map(len, self._jobs.values()))
+        """All jobs, ready or held."""
+        return sum(map(len, self._jobs.values())) + sum(map(len, self._held.values()))
+
+    @property
+    def ready(self) -> bool:
+        return any(self._jobs.values())
 
     def take(self, env_identity: str) -> Job | None:
         jobs = self._jobs.get(env_identity) or max(self._jobs.values(), key=len, default=None)
@@ -99,15 +113,25 @@ class Queue:
     def put_first(self, job: Job) -> None:
         self._jobs.setdefault(job.cell.env_identity, deque()).appendleft(job)
 
+    def done(self, job: Job) -> None:
+        """A job has its row: the next of its cell is ready, if it was held."""
+        held = self._held.get(job.cell.identity)
+        if held:
+            self.put_first(held.popleft())
+
     def drop(self, cell: Cell) -> int:
         """Take a cell's jobs out; returns how many there were."""
         jobs = self._jobs.get(cell.env_identity, deque())
         kept = deque(job for job in jobs if job.cell.identity != cell.identity)
         self._jobs[cell.env_identity] = kept
-        return len(jobs) - len(kept)
+        held = self._held.get(cell.identity, deque())
+        dropped = len(jobs) - len(kept) + len(held)
+        held.clear()
+        return dropped
 
     def clear(self) -> None:
         self._jobs.clear()
+        self._held.clear()
 
 
 class _Sweep:
@@ -120,8 +144,9 @@ class _Sweep:
         self._by_identity: dict[str, CellResult] = {}
         self._errors_in_a_row: Counter[str] = Counter()
         self._left: Counter[str] = Counter()
+        self._one_by_one: set[str] = set()
         jobs = [job for cell in cells for job in self._missing(cell)]
-        self._queue = Queue(jobs)
+        self._queue = Queue(jobs, self._one_by_one)
         self._left.update(job.cell.identity for job in jobs)
         self._stop_requests = 0
         self._progress = Progress(
@@ -139,6 +164,10 @@ class _Sweep:
                 f"{store.folder}: a torn last row was put aside; that episode runs again."
             )
         keys = cell.episodes()
+        order = getattr(cell.component("method"), "order", None)
+        if order is not None and (in_order := order(keys, cell.seed)) is not None:
+            keys = list(in_order)
+            self._one_by_one.add(cell.identity)
         result = CellResult(cell, store.folder, [str(key) for key in keys])
         if cell.identity in self._by_identity:  # the same cell with another choice of episodes
             result = self._by_identity[cell.identity]
@@ -191,7 +220,7 @@ class _Sweep:
         pool = Pool(size, self._root / ".workers", self._settings.episode_timeout)
         try:
             while True:
-                while self._stop_requests == 0 and self._queue and (worker := pool.free()) is not None:
+                while self._stop_requests == 0 and self._queue.ready and (worker := pool.free()) is not None:
                     self._give(pool, worker)
                 if not pool.busy:
                     return
@@ -230,6 +259,7 @@ class _Sweep:
             store.sync()
         self._tracker.call("row", job.cell, row)
         self._progress.row(row)
+        self._queue.done(job)
         if row["status"] == "error":
             self._after_error(job, row)
         else:

@@ -12,6 +12,7 @@ from methods.replan import Attempt, Proposal, Replan
 
 if TYPE_CHECKING:
     from harness.episode import Episode
+    from harness.records import EpisodeKey
     from methods.lmp.prompt import Request
 
 
@@ -38,6 +39,10 @@ class Replanning:
     def fingerprint(self) -> str:
         """Hash of what replanning reads from files; empty for nothing."""
         return self.replan.fingerprint() if self.replan else ""
+
+    def order(self, keys: Sequence[EpisodeKey], seed: int) -> Sequence[EpisodeKey] | None:
+        """See `harness.protocols.Method`."""
+        return self.replan.order(keys, seed) if self.replan else None
 
     def play(self, episode: Episode) -> None:
         attempts: list[Attempt] = []

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from harness.episode import Episode
 from harness.failures import GenerationFailure, ProviderError
 from harness.protocols import Problem, Reset, Task, Verdict
+from harness.records import EpisodeKey
 from harness.seeding import Seeds, derive
 
 if TYPE_CHECKING:
@@ -106,15 +107,22 @@ class NoopMethod:
     seconds: float = 0.0
     steps: int = 0
     """Control steps in a trial."""
+    one_by_one: bool = False
+    """Play a cell's episodes from the last to the first, each after the one before, and note how many came before."""
 
     def requires(self) -> tuple[type, ...]:
         return (NoopSimulator,)
+
+    def order(self, keys: Sequence[EpisodeKey], seed: int) -> Sequence[EpisodeKey] | None:
+        return keys[::-1] if self.one_by_one else None
 
     def play(self, episode: Episode) -> None:
         env = episode.env
         assert isinstance(env, NoopSimulator)
         for _ in range(self.trials):
             with episode.trial() as trial:
+                if self.one_by_one:
+                    trial.record.facts["after"] = [row["episode"] for row in episode.history()]
                 if self.seconds:
                     time.sleep(self.seconds)
                 for _ in range(self.steps):

@@ -24,7 +24,7 @@ def collect(experiments: Sequence[Path], environment: str | None = None) -> list
         for row in sorted(store.load(folder), key=_order):
             if environment not in (None, row["env"]):
                 continue
-            for record in _successes(row, folder.name):
+            for record in successes(row, folder.name):
                 key = (record.environment, record.task, record.instruction, normalised(record.code))
                 found.setdefault(key, record)
     return [found[key] for key in sorted(found)]
@@ -43,7 +43,8 @@ def rebuild(folder: Path, out: Path) -> dict[str, int]:
     return counts
 
 
-def _successes(row: Mapping[str, Any], experiment: str) -> Iterable[Record]:
+def successes(row: Mapping[str, Any], experiment: str) -> Iterable[Record]:
+    """The programs of an episode's trials that succeeded."""
     for index, trial in enumerate(row["trials"]):
         code = trial["facts"].get("planner_code")
         if trial["success"] and code:

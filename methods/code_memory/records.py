@@ -62,6 +62,11 @@ def normalised(code: str) -> str:
         return "\n".join(line.strip() for line in code.splitlines() if line.strip())
 
 
+def program_id(code: str) -> str:
+    """8 hex digits that name a program, whatever its layout."""
+    return hashlib.sha256(normalised(code).encode()).hexdigest()[:8]
+
+
 def _record(line: str, where: str) -> Record:
     try:
         found = json.loads(line)

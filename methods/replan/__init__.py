@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from harness.records import TrialRecord
+from harness.records import EpisodeKey, TrialRecord
 from methods.lmp.prompt import Request, Section, fenced
 
 if TYPE_CHECKING:
@@ -54,6 +54,10 @@ class Replan(Protocol):
         """Hash of the files it reads; empty for none."""
         ...
 
+    def order(self, keys: Sequence[EpisodeKey], seed: int) -> Sequence[EpisodeKey] | None:
+        """See `harness.protocols.Method`."""
+        ...
+
     def look(self, env: Manipulation) -> View | None:
         """What is to be remembered of the scene, at the start of every trial and at the end of a failed one."""
         ...
@@ -64,14 +68,17 @@ class Replan(Protocol):
         ...
 
 
-class Blind:
-    """For replanning that needs no picture and no file."""
+class Plain:
+    """For replanning that needs no picture, no file and no order of episodes."""
 
     def problems(self) -> list[Problem]:
         return []
 
     def fingerprint(self) -> str:
         return ""
+
+    def order(self, keys: Sequence[EpisodeKey], seed: int) -> Sequence[EpisodeKey] | None:
+        return None
 
     def look(self, env: Manipulation) -> View | None:
         return None

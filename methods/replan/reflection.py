@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from harness.protocols import Message, Problem
+from harness.protocols import Message
 from methods.lmp.prompt import Section, fenced
 from methods.lmp.writer import refuse_incomplete
-from methods.replan import Attempt, Proposal, failed_section
+from methods.replan import Attempt, Plain, Proposal, failed_section
 
 if TYPE_CHECKING:
     from harness.episode import Episode
@@ -22,17 +22,11 @@ REFLECTOR = "reflector"
 
 
 @dataclass(frozen=True)
-class Reflection:
+class Reflection(Plain):
     """One request for a critique, then the usual one for a plan, which shows critique and failed program."""
 
     camera: str | None = None
     """Whose final picture is shown; null: the environment's first."""
-
-    def problems(self) -> list[Problem]:
-        return []
-
-    def fingerprint(self) -> str:
-        return ""
 
     def look(self, env: Manipulation) -> View | None:
         return env.view(self.camera or env.cameras()[0])

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from methods.replan import Attempt, Blind, Proposal
+from methods.replan import Attempt, Plain, Proposal
 
 if TYPE_CHECKING:
     from harness.episode import Episode
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Replay(Blind):
+class Replay(Plain):
     """Re-executes earlier code "without any changes" (MTP paper, baselines). Where several trials wrote
     code for one request, because a failure kept the first from getting there, the earliest counts."""
 

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from methods.replan import Attempt, Blind, Proposal
+from methods.replan import Attempt, Plain, Proposal
 
 if TYPE_CHECKING:
     from harness.episode import Episode
 
 
 @dataclass(frozen=True)
-class Resample(Blind):
+class Resample(Plain):
     """An independent plan for each trial; the first one is that of all methods."""
 
     temperature: float = 0.7

@@ -3,16 +3,17 @@ perhaps, rewritten in this environment's style (MTP paper, Algorithm 1 and equat
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from harness.protocols import Message, Problem
 from methods.code_memory import CodeMemory, Record
+from methods.code_memory.records import program_id
 from methods.lmp.prompt import ACKNOWLEDGEMENT, QUERY_MARKER, Section, fenced, load_examples, render_example
 from methods.lmp.writer import code_of
-from methods.replan import Attempt, Blind, Proposal, failed_section
+from methods.replan import Attempt, Plain, Proposal, failed_section
 from methods.retrieval import Hit, Retriever
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ _SHOWN = 5
 
 
 @dataclass(frozen=True)
-class Transfer(Blind):
+class Transfer(Plain):
     """The i-th replan uses the record of rank i (from 0), the code that failed last and the environment's own
     examples. A memory with no record of that rank leaves the rest; the row says so."""
 
@@ -45,7 +46,7 @@ class Transfer(Blind):
     def propose(self, episode: Episode, attempts: Sequence[Attempt]) -> Proposal:
         rank = len(attempts) - 1
         environment, task = episode.seeds.env, episode.key.task
-        records = self.memory.records()
+        records, told = self.recall(episode)
         hits = self.retriever.rank(
             episode.instruction,
             records,
@@ -55,6 +56,7 @@ class Transfer(Blind):
         )
         episode.trace("retrieve", rank=rank, records=len(records), hits=[_described(hit) for hit in hits])
         facts: dict[str, Any] = {"propose": "transfer", "rank": rank, "adapt": self.adapt, "retrieved": None}
+        facts |= told
         if self.memory.allow_same_task:
             facts["allow_same_task"] = True
         failed = failed_section(attempts[-1])
@@ -65,6 +67,10 @@ class Transfer(Blind):
         code = self._adapted(episode, record) if self.adapt else record.code
         facts["example"] = code
         return Proposal(sections=(_example_section(record, code), failed), facts=facts)
+
+    def recall(self, episode: Episode) -> tuple[Sequence[Record], Mapping[str, Any]]:
+        """The records that there are for an episode, and what the row says about them."""
+        return self.memory.records(), {}
 
     def _adapted(self, episode: Episode, record: Record) -> str:
         """Equation 8. Raises `GenerationFailure` for a reply without code."""
@@ -108,4 +114,5 @@ def _described(hit: Hit) -> dict[str, Any]:
         "task": record.task,
         "instruction": record.instruction,
         "score": round(float(hit.score), 4),
+        "program": program_id(record.code),
     }

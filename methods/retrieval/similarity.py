@@ -120,6 +120,8 @@ def split_action(instruction: str) -> tuple[str, str]:
 
 
 _indices: dict[tuple[int, str], tuple[Sequence[Record], Index]] = {}
+_KEPT = 4
+"""How many memories are kept ready in a process."""
 
 
 def _ranking(
@@ -128,13 +130,15 @@ def _ranking(
     instruction: str,
     embed: Callable[[Sequence[str]], NDArray[np.float32]],
 ) -> Any:
-    """All records, best first. What is worked out for a memory is kept as long as the process lives."""
+    """All records, best first. What is worked out for a memory is kept for the next question."""
     if not records:
         return
     from methods.retrieval.index import Index
 
     key = (id(records), repr(retriever))
     if key not in _indices:
+        while len(_indices) >= _KEPT:
+            del _indices[next(iter(_indices))]
         _indices[key] = records, Index(embed([record.instruction for record in records]))
     for row, score in _indices[key][1].ranking(embed([instruction])[0]):
         yield Hit(records[row], score)

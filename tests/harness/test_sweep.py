@@ -295,3 +295,40 @@ def test_the_queue_keeps_a_worker_on_its_simulator(make_cell: MakeCell) -> None:
     assert queue.drop(cells[1] if first.cell is cells[0] else cells[0]) == 3
     assert queue.take("") is None
     assert len(queue) == 0
+
+
+def test_a_cell_that_learns_is_played_one_after_the_other_beside_others(
+    tmp_path: Path, make_cell: MakeCell
+) -> None:
+    """In its own order, with every row before in its history, whatever the number of workers."""
+
+    def cells(**changes: Any) -> list[Cell]:
+        learning = make_cell(method={"one_by_one": True}, env={"scenes": 2}, **changes)
+        return [learning, make_cell(env={"scenes": 2}, **changes)]
+
+    assert run_cells(cells(), tmp_path / "serial").complete
+    assert run_cells(cells(run=WORKERS), tmp_path / "parallel").complete
+    assert rows_of(tmp_path / "serial") == rows_of(tmp_path / "parallel")
+    (learned,) = [
+        path for path in (tmp_path / "parallel").glob("*/episodes.jsonl") if "after" in path.read_text()
+    ]
+    rows = [json.loads(line) for line in learned.read_text().splitlines()]
+    order = [f"task{task}-s{scene}-i0" for task in (2, 1, 0) for scene in (1, 0)]
+    assert [row["episode"] for row in rows] == order
+    assert [row["trials"][0]["facts"]["after"] for row in rows] == [order[:i] for i in range(6)]
+
+
+def test_a_cell_that_learns_goes_on_where_it_was_stopped(tmp_path: Path, make_cell: MakeCell) -> None:
+    method = {"one_by_one": True, "fault": "raise"}
+    broken = make_cell(method=method, run={"max_errors": 1})
+    first = run_cells([broken], tmp_path)
+    assert not first.complete
+    assert [result.unplayed for result in first.cells] == [9]
+    whole = run_cells([make_cell(method={"one_by_one": True})], tmp_path / "whole")
+    assert whole.complete
+    folder = next((tmp_path / "whole").glob("*/episodes.jsonl"))
+    lines = folder.read_text().splitlines(keepends=True)
+    folder.write_text("".join(lines[:5]))
+    assert run_cells([make_cell(method={"one_by_one": True})], tmp_path / "whole").played == len(lines) - 5
+    again = [json.loads(line)["trials"][0]["facts"]["after"] for line in folder.read_text().splitlines()]
+    assert again == [json.loads(line)["trials"][0]["facts"]["after"] for line in lines]
