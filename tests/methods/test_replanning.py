@@ -176,6 +176,22 @@ def test_of_the_code_of_several_trials_the_earliest_is_replayed(stage: Build) ->
     ]
 
 
+@pytest.mark.parametrize("scope", ["all", "planner"])
+def test_what_is_replayed_of_attempts_that_differ(stage: Build, scope: Any) -> None:
+    plan, step, late = (
+        Request(*asked) for asked in (("planner", "x."), ("composer", "y."), ("composer", "z."))
+    )
+    attempts = [
+        Attempt(TrialRecord(), {}),
+        Attempt(TrialRecord(), {plan: "p1", step: "s1"}),
+        Attempt(TrialRecord(), {plan: "p2", step: "s2", late: "z2"}),
+    ]
+    proposal = Replay(scope=scope).propose(stage(MISS).episode, attempts)
+    assert proposal.code == ({plan: "p1", step: "s1", late: "z2"} if scope == "all" else {plan: "p1"})
+    assert proposal.facts == {"propose": "replay", "replay": scope}
+    assert (proposal.sections, proposal.temperature) == ((), None)
+
+
 def test_the_planners_code_is_replayed_even_when_the_lower_programs_change(stage: Build) -> None:
     """Scope `planner`: the plan stays, the rest is drawn anew with the seed of the trial."""
     one = stage(dict(MISS))
