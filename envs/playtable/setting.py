@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from envs.mujoco.cameras import Mount
+from envs.mujoco.look import soften
 from envs.mujoco.setting import Setting
 
 DESK_TOP = 0.44
@@ -28,14 +29,7 @@ def add_scenery(spec: Any) -> None:
     """A room with light from two sides."""
     import mujoco
 
-    look = spec.visual
-    look.headlight.ambient = [0.42, 0.42, 0.42]
-    look.headlight.diffuse = [0.30, 0.30, 0.30]
-    look.headlight.specular = [0.05, 0.05, 0.05]
-    look.map.znear = 0.001
-    look.quality.shadowsize = 1024
-    look.quality.numslices = 16
-    look.quality.numstacks = 8
+    soften(spec, ambient=0.42, diffuse=0.30)
     room = spec.worldbody
     room.add_light(name="lamp_left", pos=[-0.8, -0.9, 2.4], dir=[0.3, 0.35, -1], diffuse=[0.42, 0.42, 0.40])
     room.add_light(

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from envs.mujoco.cameras import Mount
+from envs.mujoco.look import soften
 from envs.mujoco.setting import Setting
 
 TABLE_TOP = 0.752
@@ -29,16 +30,7 @@ def add_scenery(spec: Any) -> None:
     """The table and the room."""
     import mujoco
 
-    look = spec.visual
-    look.headlight.ambient = [0.38, 0.38, 0.38]
-    look.headlight.diffuse = [0.32, 0.32, 0.32]
-    look.headlight.specular = [0.05, 0.05, 0.05]
-    # Times the size of the room: the wrist camera is a few centimetres from the fingers.
-    look.map.znear = 0.001
-    # Drawing in software (EGL without a GPU) takes a third of the time of the usual values.
-    look.quality.shadowsize = 1024
-    look.quality.numslices = 16
-    look.quality.numstacks = 8
+    soften(spec, ambient=0.38, diffuse=0.32)
     room = spec.worldbody
     room.add_light(name="lamp_above", pos=[0.6, -0.9, 2.9], dir=[-0.15, 0.35, -1], diffuse=[0.48, 0.47, 0.45])
     room.add_light(
