@@ -215,4 +215,4 @@ def _add_switch(spec: Any, desk: Any) -> None:
 def _add_button(spec: Any, desk: Any) -> None:
     base = desk.add_body(name="button_base", pos=[*BUTTON, DESK_TOP])
     parts.cylinder(base, (0, 0, 0), (0, 0, 0.02), 0.03, "steel")
-    parts.spring_button(spec, base, "led_button", 0.047, 0.022, "green", BUTTON_TRAVEL)
+    parts.spring_button(spec, base, "led_button", 0.047, 0.022, "orange", BUTTON_TRAVEL)

@@ -49,8 +49,8 @@ def add_scenery(spec: Any) -> None:
     room.add_geom(
         name="back_wall",
         type=mujoco.mjtGeom.mjGEOM_BOX,
-        pos=[0, 1.6, 1.2],
-        size=[2.5, 0.02, 1.2],
+        pos=[0, 1.6, 2.0],
+        size=[5, 0.02, 2.0],
         rgba=[0.80, 0.84, 0.86, 1],
         contype=0,
         conaffinity=0,
