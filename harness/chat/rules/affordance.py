@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from harness.chat.rules.code import BOX, REGION, WITHIN, along, map_code, outward, region, thing
-from harness.chat.rules.frame import Frame, read_frame
+from harness.chat.rules.frame import Frame
 from harness.chat.rules.places import AMOUNT, Place, centimetres, place
-from harness.chat.rules.request import Example
 
 _VOXEL = re.compile(r"^[\[(]\s*(-?\d+)\.?[\s,]+(-?\d+)\.?[\s,]+(-?\d+)\.?\s*[\])]$")
 _ALONG = re.compile(rf"(?:a point )?{AMOUNT} from (?P<from>\[.+?\]) (?P<way>away from|towards?) (?P<x>.+)")
 
 
-def write(query: str, examples: Sequence[Example]) -> str | None:
+def write(query: str, frame: Frame) -> str | None:
     """Code for a phrase of get_affordance_map, or None."""
-    frame = read_frame(examples)
     if found := _ALONG.fullmatch(query):
         voxel = voxel_in(found["from"])
         if voxel is not None:

@@ -1,4 +1,5 @@
-"""Which way is left? The axes and turns that the examples of the map programs use, read off their code."""
+"""Which way is left? The axes as the system message states them, and the axes and turns that the examples of the map
+programs use, read off their code."""
 
 from __future__ import annotations
 
@@ -12,6 +13,17 @@ from harness.chat.rules.request import Example
 _OFFSET = re.compile(r"^([xyz]) = .*?([+-]) cm2index\(\s*[\d.]+\s*,", re.MULTILINE)
 _TURN = re.compile(r"euler2quat\(\s*0\s*,\s*0\s*,\s*(-?)")
 _LOCAL = re.compile(r"qmult\(\s*(?:current|now|start)\w*\s*,")
+_STATED = re.compile(r"\b([xyz])(?: points| runs| goes)? from (?:its |the )?(\w+) to (?:its |the )?(\w+)")
+_ENDS = {
+    "left": "left",
+    "right": "right",
+    "front": "front",
+    "back": "behind",
+    "bottom": "below",
+    "down": "below",
+    "top": "above",
+    "up": "above",
+}
 _OPPOSITE = {"left": "right", "front": "behind", "above": "below"}
 
 DEFAULT = {
@@ -35,8 +47,9 @@ class Frame:
     local: bool = True
 
 
-def read_frame(examples: Sequence[Example]) -> Frame:
-    """What the examples show; the usual convention where they show nothing."""
+def read_frame(examples: Sequence[Example], stated: str = "") -> Frame:
+    """What the examples show; where they show nothing, what the text `stated` says of the axes, and else the usual
+    convention."""
     shown: dict[str, tuple[str, int]] = {}
     for example in examples:
         spot = place(example.query.rstrip(". "))
@@ -56,4 +69,13 @@ def read_frame(examples: Sequence[Example]) -> Frame:
             against = bool(re.search(r"(?:counter|anti)-?clockwise", example.query))
             clockwise = -1 if bool(turn[1]) != against else 1
             local = bool(_LOCAL.search(example.code))
-    return Frame(DEFAULT | shown, clockwise, local)
+    return Frame(DEFAULT | _stated(stated) | shown, clockwise, local)
+
+
+def _stated(text: str) -> dict[str, tuple[str, int]]:
+    """The axes of "x points from left to right"."""
+    axes: dict[str, tuple[str, int]] = {}
+    for axis, start, end in _STATED.findall(text):
+        if start in _ENDS and end in _ENDS:
+            axes |= {_ENDS[start]: (axis, -1), _ENDS[end]: (axis, 1)}
+    return axes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from harness.chat.rules.frame import read_frame
+from harness.chat.rules.frame import Frame
 from harness.chat.rules.naming import family, ranked
 from harness.chat.rules.places import EFFECTOR
 from harness.chat.rules.request import Example
@@ -36,7 +36,7 @@ _NEAREST_FIRST = re.compile(
 )
 
 
-def write(query: str, objects: Sequence[str], examples: Sequence[Example]) -> str:
+def write(query: str, objects: Sequence[str], examples: Sequence[Example], frame: Frame) -> str:
     """Code that finds what the phrase means; it returns None where no listed name shares a word with it."""
     phrase = re.sub(r"^(?:the|a|an) ", "", query.strip())
     aliases = _aliases(examples)
@@ -57,7 +57,7 @@ def write(query: str, objects: Sequence[str], examples: Sequence[Example]) -> st
     first, _, rest = phrase.partition(" ")
     many = _many(rest, objects)
     if first in _EXTREME and len(many) > 1 and not any(first in name.lower().split() for name in objects):
-        axis, sign = read_frame(examples).axes[_EXTREME[first]]
+        axis, sign = frame.axes[_EXTREME[first]]
         return _sorted(many, f"thing.position[{'xyz'.index(axis)}]", -1 if sign > 0 else 0, [])
     if _is_plural(phrase) and len(many := _many(phrase, objects)) > 1:
         return f"things = [{', '.join(f'detect({name!r})' for name in many)}]\nret_val = things"

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from harness.chat.rules import affordance, words
 from harness.chat.rules.code import LEVEL, REGION, WITHIN, map_code, region, thing
-from harness.chat.rules.frame import Frame, read_frame
+from harness.chat.rules.frame import Frame
 from harness.chat.rules.places import AMOUNT, centimetres
-from harness.chat.rules.request import Example
 
 _LOW = re.compile(rf"(?:everything |anything )?(?:lower|below) than {AMOUNT} above (?P<x>.+)")
 _SPEED = re.compile(
@@ -27,10 +26,10 @@ _WAYS = {
 }
 
 
-def avoidance(query: str, examples: Sequence[Example]) -> str | None:
+def avoidance(query: str, frame: Frame) -> str | None:
     """Code for a phrase of get_avoidance_map, or None."""
     if found := REGION.fullmatch(query):
-        return map_code("avoidance", region("avoidance", found, read_frame(examples), "1"))
+        return map_code("avoidance", region("avoidance", found, frame, "1"))
     if found := _LOW.fullmatch(query):
         name, variable = thing(found["x"])
         return map_code(
@@ -50,7 +49,7 @@ def avoidance(query: str, examples: Sequence[Example]) -> str | None:
     return map_code("avoidance", lines) if lines else None
 
 
-def velocity(query: str, examples: Sequence[Example]) -> str | None:
+def velocity(query: str, frame: Frame) -> str | None:
     """Code for a phrase of get_velocity_map, or None."""
     text = query
     for word, factor in (
@@ -73,12 +72,11 @@ def velocity(query: str, examples: Sequence[Example]) -> str | None:
         ball = f"set_voxel_by_radius(velocity_map, {variable}.position, radius_cm={centimetres(near):g}, value={value})"
         return map_code("velocity", [f"{variable} = parse_query_obj({name!r})", ball])
     side = REGION.fullmatch(f"anywhere {where}")
-    return map_code("velocity", region("velocity", side, read_frame(examples), value)) if side else None
+    return map_code("velocity", region("velocity", side, frame, value)) if side else None
 
 
-def rotation(query: str, examples: Sequence[Example]) -> str | None:
+def rotation(query: str, frame: Frame) -> str | None:
     """Code for a phrase of get_rotation_map, or None."""
-    frame = read_frame(examples)
     if found := re.search(rf"{_NUMERAL} ?degrees?", query):
         return _turned(query, float(found[1]), frame)
     found = re.fullmatch(r"(?:face|look|point)(?:ing)?(?: at| to(?:wards)?)?(?: straight)? (?P<x>.+)", query)
@@ -99,7 +97,7 @@ def rotation(query: str, examples: Sequence[Example]) -> str | None:
     )
 
 
-def gripper(query: str, examples: Sequence[Example]) -> str | None:
+def gripper(query: str, frame: Frame) -> str | None:
     """Code for a phrase of get_gripper_map, or None."""
     found = re.match(
         r"(?:the )?(?:gripper )?(?:is |stays |keep )?(?P<state>open|closed?)\b(?: everywhere)?,? ?(?P<rest>.*)",
@@ -121,7 +119,7 @@ def gripper(query: str, examples: Sequence[Example]) -> str | None:
     return map_code("gripper", lines)
 
 
-WRITERS: dict[str, Callable[[str, Sequence[Example]], str | None]] = {
+WRITERS: dict[str, Callable[[str, Frame], str | None]] = {
     "get_affordance_map": affordance.write,
     "get_avoidance_map": avoidance,
     "get_velocity_map": velocity,

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 
 from harness.chat.rules import adapter, composer, lookup, maps, planner, reflector
+from harness.chat.rules.frame import read_frame
 from harness.chat.rules.request import Request, read
 from harness.failures import ProviderError
 from harness.protocols import Message, Reply, Sampling
@@ -70,12 +71,13 @@ def _complete(request: Request, sampling: Sampling) -> tuple[str, dict[str, str]
         if found is None:
             return _refusal("no example can be followed for", query), {}
         return found[0], {"analogy": found[1]}
+    frame = read_frame(request.examples, request.system)
     if request.program == "composer":
         code = composer.write(query, request.examples)
     elif request.program == "parse_query_obj":
-        code = lookup.write(query, request.objects, request.examples)
+        code = lookup.write(query, request.objects, request.examples, frame)
     elif request.program in maps.WRITERS:
-        code = maps.WRITERS[request.program](query, request.examples)
+        code = maps.WRITERS[request.program](query, frame)
     else:
         known = ", ".join(["planner", "composer", "parse_query_obj", *maps.WRITERS])
         raise ProviderError(

@@ -43,6 +43,8 @@ class Request:
     """Code that the prompt says has failed."""
     critique: str = ""
     """What the prompt says about how that came."""
+    system: str = ""
+    """The system message: it says which way the axes point."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,7 @@ def read(messages: Sequence[Message]) -> Request:
     usable = tuple(example for example in examples if example.query)
     critiques = [found for message in messages for found in _CRITIQUE.findall(message.text)]
     critique = critiques[-1] if critiques else ""
-    return Request(named.group(1), asked.query, asked.objects or (), usable, tuple(failed), critique)
+    return Request(named.group(1), asked.query, asked.objects or (), usable, tuple(failed), critique, system)
 
 
 def fenced_entries(text: str) -> list[tuple[str, str]]:

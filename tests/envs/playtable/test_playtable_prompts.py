@@ -20,7 +20,15 @@ from harness.chat.rules.frame import read_frame
 from harness.chat.rules.model import RulesModel
 from harness.chat.rules.planner import sentences_of
 from harness.protocols import Sampling
-from methods.lmp.prompt import CONTEXT_PROGRAMS, LAZY_PROGRAMS, PROGRAMS, load_examples, messages, request
+from methods.lmp.prompt import (
+    CONTEXT_PROGRAMS,
+    LAZY_PROGRAMS,
+    PROGRAMS,
+    load_examples,
+    load_frame,
+    messages,
+    request,
+)
 
 ROOT = Path(__file__).parents[3]
 FOLDER = ROOT / "envs" / "playtable" / "prompts"
@@ -168,6 +176,26 @@ def test_left_is_less_x_and_front_is_less_y():
     }
     tabletop = load_examples(ROOT / "envs" / "tabletop" / "prompts", "get_affordance_map")
     assert read_frame(tabletop).axes["left"] == ("y", -1)
+
+
+@pytest.mark.parametrize(
+    ("program", "query", "part"),
+    [
+        ("parse_query_obj", "the leftmost cup", "position[0])\nret_val = things[0]"),
+        ("parse_query_obj", "the frontmost cup", "position[1])\nret_val = things[0]"),
+        ("get_avoidance_map", "anywhere to the left of the cup", "avoidance_map[:min_x + 1, "),
+        ("get_rotation_map", "face right", "pointat2quat([1, 0, 0])"),
+    ],
+)
+def test_programs_whose_examples_show_no_axis_use_the_stated_ones(program, query, part):
+    """In the tabletop's convention, left and right are along y."""
+    asked = request(program, query, ["red cup", "blue cup"])
+    code = (
+        RulesModel()
+        .complete(messages(asked, load_examples(FOLDER, program), load_frame(FOLDER)), Sampling())
+        .text
+    )
+    assert part in code
 
 
 def test_clockwise_is_seen_from_above(scene):

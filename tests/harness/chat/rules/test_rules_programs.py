@@ -165,6 +165,22 @@ def test_the_frame_is_read_off_the_examples():
     }
 
 
+def test_stated_axes_count_where_no_example_shows_them():
+    stated = "Axes: x points from left to right, y from its front to its back, z from bottom to up."
+    frame = read_frame((), stated)
+    assert frame.axes == {
+        "left": ("x", -1),
+        "right": ("x", 1),
+        "front": ("y", -1),
+        "behind": ("y", 1),
+        "above": ("z", 1),
+        "below": ("z", -1),
+    }
+    shown = (Example("a point 5cm to the left of [1 2 3]", "x = 1\ny = 2 + cm2index(5, 'y')\nz = 3"),)
+    assert read_frame(shown, stated).axes["left"] == ("y", 1)
+    assert read_frame((), "Move it from left to right.").axes == DEFAULT
+
+
 def test_turned_examples_turn_the_maps(ask):
     examples = (
         "# Query: a point 5cm to the left of [1 2 3].\nx = 1 + cm2index(5, 'x')\ny = 2\nz = 3\nret_val = m"
