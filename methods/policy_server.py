@@ -4,7 +4,10 @@ afresh because the package openpi-client wants NumPy 1 and waits for a server wi
 from __future__ import annotations
 
 import importlib.util
+import socket
+import threading
 from collections.abc import Mapping
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
 from harness.failures import PolicyServerError
@@ -48,16 +51,18 @@ class PolicyServer:
             raise PolicyServerError(f"method.server needs the package websockets: {error}") from error
         self._url, self._timeout = url, timeout
         self._prompt = ""
+        self._open = ExitStack()
         try:
-            # A server that computes does not answer pings, so they are only to end a send that nobody reads.
-            self._connection = connect(
-                url,
-                compression=None,
-                max_size=LARGEST_ANSWER,
-                open_timeout=timeout,
-                close_timeout=5,
-                ping_interval=timeout,
-                ping_timeout=timeout,
+            # No pings: a server that computes does not answer them.
+            self._connection = self._open.enter_context(
+                connect(
+                    url,
+                    compression=None,
+                    max_size=LARGEST_ANSWER,
+                    open_timeout=timeout,
+                    close_timeout=5,
+                    ping_interval=None,
+                )
             )
         except (OSError, WebSocketException) as error:
             raise self._broken("cannot be reached", error) from error
@@ -75,14 +80,24 @@ class PolicyServer:
         """The server's answer to an observation. Raises `PolicyServerError`."""
         from websockets.exceptions import WebSocketException
 
+        message = pack({**observation, "prompt": self._prompt})
+        # A send to one who does not read waits in the system, where only the end of the connection reaches it.
+        watch = threading.Timer(self._timeout, self._cut)
+        watch.start()
         try:
-            self._connection.send(pack({**observation, "prompt": self._prompt}))
+            self._connection.send(message)
         except (OSError, WebSocketException) as error:
             raise self._broken("took no observation", error) from error
+        finally:
+            watch.cancel()
         return self._receive()
 
     def close(self) -> None:
-        self._connection.close()
+        self._open.close()
+
+    def _cut(self) -> None:
+        with suppress(OSError):  # it has ended by itself
+            self._connection.socket.shutdown(socket.SHUT_RDWR)
 
     def _receive(self) -> Mapping[str, Any]:
         from websockets.exceptions import WebSocketException
