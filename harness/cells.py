@@ -48,9 +48,13 @@ class Cell:
         kept = {key: self.config[key] for key in IDENTITY_KEYS}
         kept["env"] = {key: value for key, value in kept["env"].items() if key not in SELECTION_KEYS}
         kept["names"] = [self.method, self.env]
-        fingerprint = getattr(self.component("method"), "fingerprint", None)
+        method = self.component("method")
+        fingerprint = getattr(method, "fingerprint", None)
         if fingerprint is not None and (contents := fingerprint()):
             kept["contents"] = contents
+        order = getattr(method, "order", None)
+        if order is not None and (ordered := order(self.episodes(), self.seed)) is not None:
+            kept["episodes"] = [str(key) for key in ordered]  # each result hangs on those before
         text = json.dumps(kept, sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 

@@ -10,7 +10,8 @@ MISSING: Any = "???"
 """OmegaConf's mark for a value that has to be given; workers do not import OmegaConf."""
 
 SELECTION_KEYS = ("tasks", "scenes", "instructions")
-"""Keys of `env` that choose episodes. They are no part of a cell's identity: a longer grid only adds."""
+"""Keys of `env` that choose episodes. They are no part of a cell's identity: a longer grid only adds.
+Not so for methods with an `order`, whose episodes hang on those before: another choice is another cell."""
 IDENTITY_KEYS = ("method", "env", "llm", "sampling", "sandbox", "seed")
 """Keys that can change a result. What is not here (workers, tracker, recording, name) cannot, or is part of the
 methods that use it, which name it as `${memory}`, `${retriever}` or `${embedder}`."""

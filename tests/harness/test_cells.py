@@ -24,6 +24,16 @@ def test_identity_is_what_can_change_a_result(make_cell: MakeCell) -> None:
     assert len({base, *(make_cell(**change).identity for change in other)}) == 1 + len(other)
 
 
+def test_another_choice_of_episodes_is_another_cell_only_where_they_hang_on_each_other(
+    make_cell: MakeCell,
+) -> None:
+    def identities(**method: object) -> set[str]:
+        return {make_cell(method=method, env={"scenes": scenes}).identity for scenes in (1, 2)}
+
+    assert len(identities()) == 1
+    assert len(identities(one_by_one=True)) == 2
+
+
 def test_the_name_of_a_config_is_part_of_the_identity(make_cell: MakeCell) -> None:
     cell = make_cell()
     renamed = Cell(cell.config, {**cell.choices, "method": "other"})
