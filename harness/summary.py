@@ -147,6 +147,7 @@ def show(result: SweepResult) -> None:
 
 def _table(lines: Sequence[Line], wide: bool) -> Any:
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2 if wide else 1, 0, 0))
     for heading in ("method", "env", "model"):
@@ -158,7 +159,7 @@ def _table(lines: Sequence[Line], wide: bool) -> Any:
     if wide:
         table.add_column("failures", overflow="fold")
     for line in lines:
-        table.add_row(*_cells(line, wide))
+        table.add_row(*map(Text, _cells(line, wide)))  # brackets in what was typed are no markup
     return table
 
 

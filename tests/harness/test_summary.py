@@ -110,6 +110,15 @@ def test_the_table_shows_the_numbers(make_cell: MakeCell, capsys: pytest.Capture
     ]
 
 
+@pytest.mark.parametrize("typed", ["memory.sources=[a,b]", "memory.sources=[/a/b]"])
+def test_brackets_in_an_override_are_shown(
+    make_cell: MakeCell, capsys: pytest.CaptureFixture[str], typed: str
+) -> None:
+    cell = make_cell()
+    show(SweepResult(Path("out"), [result(Cell(cell.config, cell.choices, (typed,)), BASE)]))
+    assert typed in "".join(capsys.readouterr().out.split())
+
+
 def test_scenes_that_were_not_the_same_for_all_are_named(make_cell: MakeCell) -> None:
     same = [result(make_cell(seed=seed), BASE) for seed in (0, 1)]
     assert unpaired_scenes(same) == []
