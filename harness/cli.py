@@ -41,16 +41,24 @@ def messages() -> Iterator[None]:
 
 
 def with_files(arguments: Sequence[str]) -> list[str]:
-    """`memory=PATH.jsonl` as Hydra takes it: the option `file` and the path."""
+    """`memory=PATH` as Hydra takes it: the option `file` and the path. A path ends in .jsonl or has a slash; several
+    are separated by commas, as in any sweep; one with a comma in it is quoted."""
     expanded: list[str] = []
     for argument in arguments:
-        path = re.fullmatch(r"memory=([^,]+\.jsonl)", argument)
-        if path:
-            quoted = path[1].replace("\\", "\\\\").replace("'", "\\'")
-            expanded += ["memory=file", f"memory.sources=['{quoted}']"]
+        key, _, value = argument.partition("=")
+        alone = re.fullmatch(r"""(['"])(.+)\1""", value)
+        paths = [alone[2]] if alone else value.split(",")
+        if key == "memory" and all(path.endswith(".jsonl") or "/" in path for path in paths):
+            expanded += ["memory=file", "memory.sources=" + ",".join(f"[{_quoted(path)}]" for path in paths)]
         else:
             expanded.append(argument)
     return expanded
+
+
+def _quoted(text: str) -> str:
+    """The text as a value of Hydra's grammar."""
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
 
 
 def explain(error: Exception) -> str:

@@ -104,7 +104,21 @@ def test_a_file_is_a_memory() -> None:
         "memory.sources=['a b/c\\'d.jsonl']",
         "seed=0",
     ]
-    assert with_files(["memory=tabletop"]) == ["memory=tabletop"]
+    for named in (["memory=tabletop"], ["memory=none,both"], ["memory='both'"], ["memory="], ["name=a/b"]):
+        assert with_files(named) == named
+
+
+@pytest.mark.parametrize(
+    ("typed", "sources"),
+    [
+        ("a.jsonl,b/c.jsonl", "['a.jsonl'],['b/c.jsonl']"),
+        ("/tmp/memory.json", "['/tmp/memory.json']"),
+        ("'a, b.jsonl'", "['a, b.jsonl']"),
+        ('"a b.jsonl"', "['a b.jsonl']"),
+    ],
+)
+def test_files_are_memories_however_they_are_written(typed: str, sources: str) -> None:
+    assert with_files([f"memory={typed}"]) == ["memory=file", f"memory.sources={sources}"]
 
 
 def test_a_memory_that_is_not_there_is_told_before_anything_runs(tmp_path: Path) -> None:
