@@ -84,6 +84,12 @@ class Plain:
         return None
 
 
+def last_planned(attempts: Sequence[Attempt]) -> Attempt:
+    """The last attempt that had a program, else the last one: what failed before it had one (a reply that could not
+    be used) says nothing of the scene."""
+    return next((attempt for attempt in reversed(attempts) if attempt.plan), attempts[-1])
+
+
 def failed_section(attempt: Attempt) -> Section:
     """What failed, for the planner's prompt."""
     if not attempt.plan:

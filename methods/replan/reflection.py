@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from harness.protocols import Message
 from methods.lmp.prompt import Section, fenced
 from methods.lmp.writer import refuse_incomplete
-from methods.replan import Attempt, Plain, Proposal, failed_section
+from methods.replan import Attempt, Plain, Proposal, failed_section, last_planned
 
 if TYPE_CHECKING:
     from harness.episode import Episode
@@ -32,7 +32,10 @@ class Reflection(Plain):
         return env.view(self.camera or env.cameras()[0])
 
     def propose(self, episode: Episode, attempts: Sequence[Attempt]) -> Proposal:
-        last = attempts[-1]
+        last = last_planned(attempts)
+        trial = episode.current
+        assert trial is not None
+        trial.record.facts["propose"] = "reflect"  # said also where the critique cannot be used
         reply = episode.chat(REFLECTOR, reflection(episode.instruction, last))
         refuse_incomplete(reply, "the critique")
         critique = reply.text.strip()

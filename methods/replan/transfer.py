@@ -13,7 +13,7 @@ from methods.code_memory import CodeMemory, Record
 from methods.code_memory.records import program_id
 from methods.lmp.prompt import ACKNOWLEDGEMENT, QUERY_MARKER, Section, fenced, load_examples, render_example
 from methods.lmp.writer import code_of
-from methods.replan import Attempt, Plain, Proposal, failed_section
+from methods.replan import Attempt, Plain, Proposal, failed_section, last_planned
 from methods.retrieval import Hit, Retriever
 
 if TYPE_CHECKING:
@@ -59,10 +59,13 @@ class Transfer(Plain):
         facts |= told
         if self.memory.allow_same_task:
             facts["allow_same_task"] = True
-        failed = failed_section(attempts[-1])
+        failed = failed_section(last_planned(attempts))
         if rank >= len(hits):
             return Proposal(sections=(failed,), facts=facts)
         facts["retrieved"] = _described(hits[rank])
+        trial = episode.current
+        assert trial is not None
+        trial.record.facts.update(facts)  # said also where the adaptation cannot be used
         record = hits[rank].record
         code = self._adapted(episode, record) if self.adapt else record.code
         facts["example"] = code

@@ -406,9 +406,11 @@ def test_reflection_shows_what_moved_and_the_last_picture(stage: Build) -> None:
 
 def test_a_critique_that_is_no_critique_is_a_failure_of_the_trial_that_it_was_for(stage: Build) -> None:
     one = stage(MISS)
-    with_roles(one, critique=Reply("  ", model="by role"))
+    chat = with_roles(one, critique=Reply("  ", model="by role"))
     Replanning(3, Reflection()).play(one.episode)
     assert outcomes(one) == ["goal", "generation", "generation"]
+    assert [trial.facts["propose"] for trial in one.episode.trials] == ["llm", "reflect", "reflect"]
+    assert ["There was no program" in asked[-1].text for asked in chat.reflections] == [False, False]
 
 
 def test_resampling_draws_later_trials_at_its_own_temperature(stage: Build) -> None:

@@ -137,8 +137,25 @@ def test_an_adaptation_without_code_fails_its_trial(stage: Build, memory: CodeMe
     one, chat = play(stage, Transfer(memory, Cosine(Lexical())), trials=2, adapted="")
     record = one.episode.trials[1]
     assert record.failure == "generation"
+    assert (record.facts["propose"], record.facts["rank"]) == ("transfer", 0)
+    assert record.facts["retrieved"]["instruction"] == "lift the red lamp"
     assert "the adaptation of `lift the red lamp`" in str(record.reason)
     assert len(chat.said("planner")) == 1
+
+
+def test_a_trial_without_a_program_does_not_hide_the_code_that_failed_before_it(
+    stage: Build, memory: CodeMemory
+) -> None:
+    transfer = Transfer(memory, Cosine(Lexical()))
+    one = stage({})
+    chat = Roles(adapted="")
+    one.episode.models = lambda role: chat
+    first = Replanning(1, transfer)._attempt(one.episode, [])
+    second = Replanning(2, transfer)._attempt(one.episode, [first])
+    chat.adapted = None
+    Replanning(3, transfer)._attempt(one.episode, [first, second])
+    assert (second.record.failure, second.plan) == ("generation", "")
+    assert f"failed:\n\n```python\n{PLAN.format(1)}\n```" in chat.said("planner")[-1]
 
 
 def test_the_ranking_is_in_the_trace(stage: Build, memory: CodeMemory) -> None:
