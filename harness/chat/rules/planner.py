@@ -94,8 +94,15 @@ def _revised(sentences: Sequence[str], critique: str) -> tuple[str, ...]:
 
 
 def sentences_of(code: str) -> tuple[str, ...]:
-    """The sentences that a plan says, in order."""
-    return tuple(str(ast.literal_eval(found)) for found in _CALL.findall(code))
+    """The sentences that a plan says, in order; what is no Python string says none."""
+    return tuple(said for found in _CALL.findall(code) if (said := _text(found)) is not None)
+
+
+def _text(literal: str) -> str | None:
+    try:
+        return str(ast.literal_eval(literal))
+    except (SyntaxError, ValueError):  # a wrong escape, a line break, a null byte
+        return None
 
 
 def _solve(example: Example) -> _Solved | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from harness.chat.rules.planner import sentences_of
+
 SCENES: dict[str, tuple[list[str], str, list[str], list[str]]] = {
     "into": (
         ["tub", "sock", "shirt1", "shirt2"],
@@ -224,3 +226,8 @@ def test_a_part_that_no_word_names_goes_to_what_is_left(plan):
 def test_no_example_no_plan(ask):
     reply = ask("planner", "press the bell", ["bell"], examples="# Query: nothing.\npass")
     assert reply.text.startswith("# no example can be followed for: press the bell")
+
+
+@pytest.mark.parametrize("literal", ['"C:\\users"', '"a\0b"', '"go\n on"', '"a \ud800"'])
+def test_a_call_with_what_is_no_string_of_python_says_nothing(literal):
+    assert sentences_of(f'composer({literal})\ncomposer("move up by 5cm")') == ("move up by 5cm",)
