@@ -94,7 +94,7 @@ def _known_keys() -> list[str]:
     groups = [
         argument
         for argument in sys.argv[1:]
-        if re.fullmatch(r"(method|env|llm|embedder|memory|retriever|tracker)=\w+", argument)
+        if re.fullmatch(r"(method|env|llm|embedder|image_embedder|memory|retriever|tracker)=\w+", argument)
     ]
     with initialize_config_module("conf", version_base="1.3"):
         try:

@@ -17,8 +17,20 @@ from harness.failures import UsageError
 from harness.protocols import Problem
 from harness.sweep import cores
 
-GROUPS = {"env": "environments", "llm": "models", "embedder": "embedders", "tracker": "trackers"}
-DEFAULTS = {"env": "tabletop", "llm": "rules", "embedder": "lexical", "tracker": "none"}
+GROUPS = {
+    "env": "environments",
+    "llm": "models",
+    "embedder": "embedders",
+    "image_embedder": "image embedders",
+    "tracker": "trackers",
+}
+DEFAULTS = {
+    "env": "tabletop",
+    "llm": "rules",
+    "embedder": "lexical",
+    "image_embedder": "colour_layout",
+    "tracker": "none",
+}
 """The choices of `conf/config.yaml`."""
 
 

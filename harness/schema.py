@@ -1,5 +1,6 @@
-"""The keys of a cell's config and their types. Groups (`method`, `env`, `llm`, `embedder`, `memory`, `retriever`, `tracker`) hold
-a `_target_` whose dataclass declares that entry's own keys; `harness.components` checks them."""
+"""The keys of a cell's config and their types. Groups (`method`, `env`, `llm`, `embedder`, `image_embedder`,
+`memory`, `retriever`, `tracker`) hold a `_target_` whose dataclass declares that entry's own keys;
+`harness.components` checks them."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ SELECTION_KEYS = ("tasks", "scenes", "instructions")
 Not so for methods with an `order`, whose episodes hang on those before: another choice is another cell."""
 IDENTITY_KEYS = ("method", "env", "llm", "sampling", "sandbox", "seed")
 """Keys that can change a result. What is not here (workers, tracker, recording, name) cannot, or is part of the
-methods that use it, which name it as `${memory}`, `${retriever}` or `${embedder}`."""
+methods that use it, which name it as `${memory}`, `${retriever}`, `${embedder}` or `${image_embedder}`."""
 
 
 @dataclass
@@ -75,6 +76,7 @@ class Config:
     env: Any = MISSING
     llm: Any = MISSING
     embedder: Any = MISSING
+    image_embedder: Any = MISSING
     memory: Any = MISSING
     retriever: Any = MISSING
     tracker: Any = MISSING

@@ -19,7 +19,15 @@ def unit_rows(
     rows = np.zeros((len(texts), dimensions), dtype=np.float32)
     filled = [i for i, text in enumerate(texts) if text.strip()]
     if filled:
-        found = np.asarray(embed([texts[i] for i in filled]), dtype=np.float32)
-        norms = np.linalg.norm(found, axis=1, keepdims=True)
-        rows[filled] = np.divide(found, norms, out=np.zeros_like(found), where=norms > 0)
+        rows[filled] = unit_length(embed([texts[i] for i in filled]))
+    return rows
+
+
+def unit_length(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Each row of (N, D) divided by its length; zeros stay zeros."""
+    import numpy as np
+
+    found = np.asarray(vectors, dtype=np.float32)
+    norms = np.linalg.norm(found, axis=1, keepdims=True)
+    rows: NDArray[np.float32] = np.divide(found, norms, out=np.zeros_like(found), where=norms > 0)
     return rows

@@ -1,4 +1,4 @@
-"""Any model of the sentence-transformers library."""
+"""Any model of the sentence-transformers library, for texts or for pictures."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from harness.embedding.rows import unit_rows
+from harness.embedding.rows import unit_length, unit_rows
 from harness.failures import ProviderError
 from harness.protocols import Problem
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from harness.protocols import Image
 
 
 @dataclass(frozen=True)
@@ -48,8 +50,38 @@ class SentenceTransformers:
         )
 
 
+@dataclass(frozen=True)
+class SentenceTransformersImages:
+    """The config behind `conf/image_embedder/clip.yaml`."""
+
+    model: str = "sentence-transformers/clip-ViT-B-32"
+    """A name on the model hub, or a folder; a model that takes pictures."""
+    revision: str | None = None
+    """Commit of the model; null: the newest."""
+    device: str = "cpu"
+    """As torch names it. Each worker loads the model when it is first asked."""
+
+    def problems(self) -> list[Problem]:
+        return [
+            Problem(f"pictures need the package {name}", "pip install 'engram[clip]'")
+            for name in ("sentence_transformers", "torchvision")
+            if find_spec(name) is None
+        ]
+
+    def embed_images(self, images: Sequence[Image]) -> NDArray[np.float32]:
+        """See `ImageEmbedder`. Raises `ProviderError` when the model cannot be loaded or takes no pictures."""
+        from PIL import Image as Pictures
+
+        model = _model(self)
+        try:
+            found = model.encode([Pictures.fromarray(image) for image in images], show_progress_bar=False)
+        except ValueError as error:
+            raise ProviderError(f"{self.model} embedded no picture: {error}") from error
+        return unit_length(found.reshape(len(images), -1 if len(images) else model.get_embedding_dimension()))
+
+
 @cache
-def _model(config: SentenceTransformers) -> Any:
+def _model(config: SentenceTransformers | SentenceTransformersImages) -> Any:
     """One a process."""
     try:
         from sentence_transformers import SentenceTransformer

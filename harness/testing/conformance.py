@@ -153,6 +153,22 @@ def check_embedder(embedder: Any) -> None:
     assert embedder.embed([]).shape[0] == 0, "no texts give no rows"
 
 
+def check_image_embedder(embedder: Any) -> None:
+    """Rows of unit length, one a picture, the same each time and whatever the picture's size."""
+    import numpy as np
+
+    _check_config(embedder)
+    drawn = np.random.default_rng(0).integers(0, 255, (2, 16, 16, 3), dtype=np.uint8)
+    images = [drawn[0].repeat(4, 0).repeat(4, 1), drawn[1].repeat(5, 0).repeat(4, 1)]
+    vectors = embedder.embed_images([*images, images[0]])
+    assert vectors.shape[0] == 3 and vectors.ndim == 2 and vectors.dtype == np.float32, "one row a picture"
+    norms = np.linalg.norm(vectors, axis=1)
+    assert np.allclose(norms, 1, atol=1e-5), f"lengths are {norms}, not 1"
+    assert np.allclose(vectors[0], vectors[2], atol=1e-5), "not repeatable"
+    assert vectors[0] @ vectors[1] < 0.9999, "two pictures are one"
+    assert embedder.embed_images([]).shape == (0, vectors.shape[1]), "no pictures give no rows"
+
+
 def check_tracker(tracker: Any, cell: Cell, row: dict[str, Any]) -> None:
     """The tracker takes a whole sweep."""
     _check_config(tracker)

@@ -15,6 +15,7 @@ from omegaconf import OmegaConf
 import conf
 from harness.components import locate
 from harness.compose import Composer, split_hydra, to_plain
+from hydra_plugins.engram import GROUPS
 
 TESTING = "hydra.searchpath=[pkg://harness.testing.conf]"
 CONF = Path(conf.__file__).parent
@@ -76,17 +77,13 @@ def config_files() -> list[str]:
 def test_every_config_in_the_tree_composes(composer: Composer, file: str) -> None:
     group, _, option = file.rpartition("/")
     cell = composer.cell([f"{'+' if group == 'experiment' else ''}{group}={option}"])
-    for part in ("method", "env", "llm", "embedder", "memory", "retriever", "tracker"):
+    for part in GROUPS:
         cell.component(part)
 
 
 @pytest.mark.parametrize(
     "file",
-    [
-        f
-        for f in config_files()
-        if f.split("/")[0] in ("method", "env", "llm", "embedder", "memory", "retriever", "tracker")
-    ],
+    [f for f in config_files() if f.split("/")[0] in GROUPS],
 )
 def test_a_yaml_spells_every_key_of_its_dataclass_with_its_default(file: str) -> None:
     """YAML and code cannot drift: a key that is only in the code could not be set on the command line."""
