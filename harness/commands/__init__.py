@@ -1,0 +1,1 @@
+"""The commands of `python -m harness`, one module each; see `harness.commandline`."""
