@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 from harness.components import suggest
 from harness.failures import UsageError
 from harness.protocols import Problem
+from methods.code_memory.pictures import decode
 from methods.code_memory.records import Record, digest, load
 
 __all__ = ["CodeMemory", "Record"]
@@ -27,18 +29,33 @@ class CodeMemory:
     """Names of shipped memories, or paths of JSONL files."""
     allow_same_task: bool = False
     """Whether records of the same environment and task may be retrieved. Rows say so."""
+    modality: Literal["text", "text_image"] = "text"
+    """What retrieval compares: instructions, or instructions and the pictures of the scenes. Rows say which."""
+
+    @property
+    def with_images(self) -> bool:
+        return self.modality == "text_image"
 
     def problems(self) -> list[Problem]:
+        build = "python -m methods.code_memory build --from outputs/NAME --out FILE"
         try:
-            self.records()
+            records = self.records()
         except UsageError as error:
-            return [Problem(str(error), "python -m methods.code_memory build --from outputs/NAME --out FILE")]
-        return []
+            return [Problem(str(error), build)]
+        if not self.with_images:
+            return []
+        if not any(record.image for record in records):
+            what = (
+                f"memory.modality=text_image, but none of the memory's {len(records)} records has a picture"
+            )
+            return [Problem(what, f"Play with record=images, then {build}; or memory.modality=text")]
+        return _unreadable(records)
 
     def fingerprint(self) -> str:
-        """Hash of the records; empty for none, and for sources that cannot be read, which `problems` names."""
+        """Hash of what is used of the records; empty for none, and for sources that cannot be read, which
+        `problems` names."""
         try:
-            return digest(self.records())
+            return digest(self.records(), self.with_images)
         except UsageError:
             return ""
 
@@ -50,6 +67,16 @@ class CodeMemory:
     def allowed(self, record: Record, environment: str, task: str) -> bool:
         """Whether a record may be retrieved for a task."""
         return self.allow_same_task or (record.environment, record.task) != (environment, task)
+
+
+def _unreadable(records: Sequence[Record]) -> list[Problem]:
+    for number, record in enumerate(records, start=1):
+        try:
+            if record.image:
+                decode(record.image)
+        except UsageError as error:
+            return [Problem(f"Record {number} ({record.instruction}): {error}", "Build the memory again")]
+    return []
 
 
 @cache

@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from harness.failures import UsageError
 from methods.code_memory import SHIPPED
 from methods.code_memory.build import collect, rebuild
-from methods.code_memory.records import load, save
+from methods.code_memory.records import Record, load, save
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -35,11 +36,11 @@ def main(arguments: list[str] | None = None) -> int:
         if options.command == "build":
             records = collect(options.source, options.env)
             save(records, options.out)
-            print(f"{len(records)} records in {options.out}")
+            print(f"{_counted(records)} in {options.out}")
         elif options.command == "rebuild":
             with tempfile.TemporaryDirectory() as folder:
-                for name, count in rebuild(Path(folder) / "shipped_memories", options.out).items():
-                    print(f"{count} records in {options.out / name}.jsonl")
+                for name, records in rebuild(Path(folder) / "shipped_memories", options.out).items():
+                    print(f"{_counted(records)} in {options.out / name}.jsonl")
         else:
             _show(options.file)
     except UsageError as error:
@@ -70,7 +71,11 @@ def _show(file: Path) -> None:
     if not console.is_terminal:
         console.width = 160
     console.print(table)
-    console.print(f"{len(records)} records", highlight=False)
+    console.print(_counted(records), highlight=False)
+
+
+def _counted(records: Sequence[Record]) -> str:
+    return f"{len(records)} records, {sum(bool(record.image) for record in records)} with a picture"
 
 
 if __name__ == "__main__":

@@ -26,6 +26,8 @@ class Record:
     code: str
     source: Mapping[str, Any] = field(default_factory=dict)
     """Where it came from: experiment, method, model, seed, scene, trial."""
+    image: str = ""
+    """What the environment's first camera saw at the start, as `pictures.encode` gives it; empty: not recorded."""
 
 
 def load(path: Path) -> tuple[Record, ...]:
@@ -41,16 +43,16 @@ def save(records: Iterable[Record], path: Path) -> None:
     """Replaces the file as a whole, so that it is never half written."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(path.name + ".part")
-    lines = [json.dumps(asdict(record), ensure_ascii=False) for record in records]
+    lines = [json.dumps(_plain(record), ensure_ascii=False) for record in records]
     temporary.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     temporary.replace(path)
 
 
-def digest(records: Sequence[Record]) -> str:
-    """16 hex digits over the records in their order; empty for none."""
+def digest(records: Sequence[Record], images: bool = True) -> str:
+    """16 hex digits over the records in their order, with or without their pictures; empty for none."""
     if not records:
         return ""
-    lines = "\n".join(json.dumps(asdict(record), sort_keys=True) for record in records)
+    lines = "\n".join(json.dumps(_plain(record, images), sort_keys=True) for record in records)
     return hashlib.sha256(lines.encode()).hexdigest()[:16]
 
 
@@ -67,6 +69,14 @@ def program_id(code: str) -> str:
     return hashlib.sha256(normalised(code).encode()).hexdigest()[:8]
 
 
+def _plain(record: Record, images: bool = True) -> dict[str, Any]:
+    """As the file has it: without the key of a picture that is not there."""
+    found = asdict(record)
+    if not (images and record.image):
+        del found["image"]
+    return found
+
+
 def _record(line: str, where: str) -> Record:
     try:
         found = json.loads(line)
@@ -80,5 +90,8 @@ def _record(line: str, where: str) -> Record:
     source = found.get("source", {})
     if not isinstance(source, dict):
         raise UsageError(f"{where}: `source` is not an object")
+    image = found.get("image", "")
+    if not isinstance(image, str):
+        raise UsageError(f"{where}: `image` is not a text")
     environment, task, instruction, code = (found[key] for key in KEYS)
-    return Record(environment, task, instruction, code, source)
+    return Record(environment, task, instruction, code, source, image)

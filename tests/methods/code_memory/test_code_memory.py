@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from harness import store
 from harness.failures import UsageError
 from methods.code_memory import SHIPPED, CodeMemory, Record
 from methods.code_memory.__main__ import main
 from methods.code_memory.build import collect
+from methods.code_memory.pictures import COLOURS, SIDE, decode, encode, reduced
 from methods.code_memory.records import digest, load, normalised, save
 
 CUP = Record("kitchen", "lift", "lift the cup", 'composer("grasp the cup")', {"seed": 3})
+PICTURE = np.arange(128 * 128 * 3, dtype=np.uint8).reshape(128, 128, 3)
+SEEN = Record("kitchen", "lift", "lift the mug", 'composer("grasp the mug")', {}, encode(PICTURE))
 JAR = Record("kitchen", "open", "open the jar", 'composer("twist the lid")')
 LAMP = Record("office", "lift", "lift the lamp", 'composer("grasp the lamp")')
 
@@ -90,6 +96,8 @@ def row(task: str, trials: list[tuple[bool, str]], **changes: Any) -> dict[str, 
         "models": ["m-1"],
         "seed": 0,
         "scene": 0,
+        "episode": f"{task}-s0-i0",
+        "cell": "0123456789ab",
         "versions": {"simulator": "none"},
         "trials": [{"success": success, "facts": {"planner_code": code}} for success, code in trials],
         **changes,
@@ -125,7 +133,9 @@ def test_the_commands(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     shown = capsys.readouterr().out
     assert "lift the cup" in shown
     assert "3 records" in shown
+    assert "3 records, 0 with a picture" in shown
     assert main(["show", "tabletop"]) == 0
+    assert "14 records, 14 with a picture" in capsys.readouterr().out
     assert main(["show", "no_such_memory"]) == 2
     assert "no_such_memory" in capsys.readouterr().err
     assert main(["build", "--from", "outputs/no_such_experiment", "--out", "x.jsonl"]) == 2
@@ -138,6 +148,7 @@ def test_memories_that_ship_say_where_they_came_from(name: str) -> None:
     assert len(records) >= 10
     for record in records:
         assert record.environment == name
+        assert decode(record.image).shape == (SIDE, SIDE, 3)
         assert {"experiment", "method", "model", "seed", "scene", "trial", "versions"} <= set(record.source)
 
 
@@ -151,7 +162,13 @@ def test_memories_that_ship_are_what_the_command_gives(tmp_path: Path) -> None:
         pytest.skip(f"the memories were made with MuJoCo {made_with}, this is {mujoco.__version__}")
     assert main(["rebuild", "--out", str(tmp_path)]) == 0
     for name in ("tabletop", "playtable"):
-        assert load(tmp_path / f"{name}.jsonl") == load(SHIPPED / f"{name}.jsonl")
+        made, ships = load(tmp_path / f"{name}.jsonl"), load(SHIPPED / f"{name}.jsonl")
+        assert [replace(record, image="") for record in made] == [
+            replace(record, image="") for record in ships
+        ]
+        for one, other in zip(made, ships, strict=True):  # another processor may round a pixel another way
+            off = np.abs(decode(one.image).astype(int) - decode(other.image))
+            assert off.mean() < 2
 
 
 def test_another_content_is_another_cell(file: Path) -> None:
@@ -161,3 +178,99 @@ def test_another_content_is_another_cell(file: Path) -> None:
     save([CUP, LAMP], file)
     assert digest(load(file)) not in ("", before)
     assert CodeMemory().fingerprint() == CodeMemory(["nowhere"]).fingerprint() == ""
+
+
+def test_pictures_come_back_and_a_file_without_any_is_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "memory.jsonl"
+    save([CUP, SEEN], path)
+    assert load(path) == (CUP, SEEN)
+    first, second = map(json.loads, path.read_text().splitlines())
+    assert set(first) == {"environment", "task", "instruction", "code", "source"}
+    assert second["image"] == SEEN.image
+    path.write_text(json.dumps({**first, "image": 3}))
+    with pytest.raises(UsageError, match="line 1: `image` is not a text"):
+        load(path)
+
+
+def test_a_picture_is_small_and_loses_nothing_more_the_second_time() -> None:
+    drawn = decode(encode(PICTURE))
+    assert drawn.shape == (SIDE, SIDE, 3)
+    assert len(np.unique(drawn.reshape(-1, 3), axis=0)) <= COLOURS
+    assert len(encode(PICTURE)) < 10_000
+    assert np.array_equal(reduced(drawn), drawn)
+    red = np.full((300, 200, 3), (255, 0, 0), np.uint8)
+    assert (reduced(red) == (255, 0, 0)).all()
+
+
+@pytest.mark.parametrize("text", ["no base64!", "aGVsbG8=", SEEN.image[: len(SEEN.image) // 8 * 4], ""])
+def test_what_is_no_picture_is_said(text: str) -> None:
+    with pytest.raises(UsageError, match="no PNG in base64"):
+        decode(text)
+
+
+def test_pictures_are_part_of_the_fingerprint_where_they_are_used(tmp_path: Path) -> None:
+    """A text-only cell goes on with its rows when its memory gets pictures."""
+    path = tmp_path / "memory.jsonl"
+    save([replace(SEEN, image="")], path)
+    before = digest(load(path))
+    assert before == "55b594fa95953e40"
+    save([SEEN], path)
+    assert CodeMemory([str(path)]).fingerprint() == before
+    assert CodeMemory([str(path)], modality="text_image").fingerprint() == digest([SEEN]) != before
+
+
+def test_a_memory_without_a_picture_is_told_before_anything_runs(file: Path, tmp_path: Path) -> None:
+    (problem,) = CodeMemory([str(file)], modality="text_image").problems()
+    assert "none of the memory's 3 records has a picture" in problem.what
+    assert "record=images" in problem.fix
+    assert CodeMemory(modality="text_image").problems()
+    assert CodeMemory([str(file)]).problems() == []
+    seen, broken = tmp_path / "seen.jsonl", tmp_path / "broken.jsonl"
+    save([CUP, SEEN], seen)
+    assert CodeMemory([str(seen)], modality="text_image").problems() == []
+    save([CUP, replace(SEEN, image="aGVsbG8=")], broken)
+    (problem,) = CodeMemory([str(broken)], modality="text_image").problems()
+    assert "Record 2 (lift the mug): `image` is no PNG" in problem.what
+
+
+@pytest.fixture
+def experiment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two trials of one episode and one of another, of which only the first episode has pictures."""
+    folder = tmp_path / "pictured"
+    images = folder / "retry-kitchen" / "images"
+    images.mkdir(parents=True)
+    describe(folder, None)
+    for trial, grey in ((0, 40), (1, 200)):
+        picture = Image.fromarray(np.full((256, 256, 3), grey, np.uint8))
+        picture.save(images / f"a-s0-i0-t{trial}-start.png")
+    Image.new("RGB", (8, 8)).save(images / "b-s0-i0-t0-end.png")
+    rows = [row("a", [(False, "bad()"), (True, "good()")]), row("b", [(True, "other()")])]
+    monkeypatch.setattr(store, "load", lambda folder: rows)
+    return folder
+
+
+def describe(folder: Path, camera: str | None) -> None:
+    config = {"record": {"camera": camera}}
+    text = json.dumps({"format": store.FORMAT, "cell": "0123456789ab", "config": config})
+    (folder / "retry-kitchen" / "cell.json").write_text(text)
+
+
+def test_a_record_has_the_picture_of_its_trials_start(experiment: Path) -> None:
+    good, other = collect([experiment])
+    assert (good.code, other.code) == ("good()", "other()")
+    assert (decode(good.image) == 200).all()
+    assert other.image == ""
+
+
+def test_pictures_of_a_camera_that_was_named_are_not_taken(experiment: Path) -> None:
+    describe(experiment, "wrist")
+    assert [record.image for record in collect([experiment])] == ["", ""]
+
+
+def test_of_equal_records_the_one_with_a_picture_is_kept(experiment: Path, tmp_path: Path) -> None:
+    blind = tmp_path / "blind"
+    assert not any(record.image for record in collect([blind]))
+    good, other = collect([blind, experiment])
+    assert good.source["experiment"] == "pictured"
+    assert good.image
+    assert other.source["experiment"] == "blind"
