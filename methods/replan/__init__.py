@@ -29,6 +29,12 @@ class Attempt:
         """The planner's code; empty if the trial failed before there was one."""
         return next((code for asked, code in self.code.items() if asked.program == "planner"), "")
 
+    @property
+    def raised(self) -> str:
+        """What ended the trial before its program was through, as the program met it; empty if nothing did. The
+        oracle's reasons, such as a fail condition that was met, are not among it: a method cannot see them."""
+        return "" if self.record.failure == "goal" else self.record.reason
+
 
 @dataclass(frozen=True)
 class Proposal:

@@ -53,8 +53,7 @@ def reflection(instruction: str, attempt: Attempt) -> list[Message]:
     )
     text = [f"Instruction: {instruction}"]
     text += [f"Program:\n\n{fenced(attempt.plan)}"] if attempt.plan else ["There was no program."]
-    if attempt.record.reason:
-        text += [f"It ended with: {attempt.record.reason}"]
+    text += [f"It ended with: {attempt.raised}" if attempt.raised else "The program ran to its end."]
     text += [f"Before the attempt:\n{_seen(attempt.start)}", f"After the attempt:\n{_seen(attempt.end)}"]
     images = (_png(attempt.end),) if attempt.end else ()
     return [Message("system", system), Message("user", "\n\n".join(text), images=images)]
