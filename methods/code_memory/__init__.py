@@ -41,7 +41,7 @@ class CodeMemory:
         try:
             records = self.records()
         except UsageError as error:
-            return [Problem(str(error), build)]
+            return [Problem(str(error).rstrip("."), build)]
         if not self.with_images:
             return []
         if not any(record.image for record in records):

@@ -32,8 +32,12 @@ class Record:
 
 def load(path: Path) -> tuple[Record, ...]:
     """Raises `UsageError` with the line for what is no record."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")  # some editors begin a file with a byte order mark
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} is not UTF-8: {error}. Save it as UTF-8.") from None
     records = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):  # other line separators may stand in a string
         if line.strip():
             records.append(_record(line, f"{path}, line {number}"))
     return tuple(records)
@@ -60,13 +64,18 @@ def normalised(code: str) -> str:
     """The code without comments, blank lines and differences in layout; as it is where it does not parse."""
     try:
         return ast.unparse(ast.parse(code))
-    except SyntaxError:
+    except (
+        SyntaxError,
+        ValueError,
+        RecursionError,
+        MemoryError,
+    ):  # null bytes, lone surrogates, deep nesting
         return "\n".join(line.strip() for line in code.splitlines() if line.strip())
 
 
 def program_id(code: str) -> str:
     """8 hex digits that name a program, whatever its layout."""
-    return hashlib.sha256(normalised(code).encode()).hexdigest()[:8]
+    return hashlib.sha256(normalised(code).encode(errors="surrogatepass")).hexdigest()[:8]
 
 
 def _plain(record: Record, images: bool = True) -> dict[str, Any]:
@@ -80,7 +89,7 @@ def _plain(record: Record, images: bool = True) -> dict[str, Any]:
 def _record(line: str, where: str) -> Record:
     try:
         found = json.loads(line)
-    except json.JSONDecodeError as error:
+    except (json.JSONDecodeError, RecursionError) as error:
         raise UsageError(f"{where}: not JSON: {error}") from None
     if not isinstance(found, dict):
         raise UsageError(f"{where}: a record is an object with {', '.join(KEYS)} and source")

@@ -3,6 +3,7 @@ It sends nothing; the format is the one in `docs/contracts.md`."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -168,8 +169,9 @@ def messages(
 
 
 def fenced(code: str) -> str:
-    """A python block."""
-    return f"```python\n{code}\n```"
+    """A python block, with a fence that is longer than any in the code."""
+    ticks = "`" * max(3, 1 + max(map(len, re.findall("`+", code)), default=0))
+    return f"{ticks}python\n{code}\n{ticks}"
 
 
 def _blocks(text: str) -> list[tuple[int, list[str]]]:

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class OnlineTransfer(Transfer):
     """The given memory, and up to `capacity` programs that succeeded earlier in the run. A program that is there
-    already is not added; beyond the capacity the least used goes, the oldest of those."""
+    already is not added; beyond the capacity the least used goes, the oldest of those. What is added has no picture:
+    it is ranked by its instruction."""
 
     capacity: int = 50
     arrange: Literal["suite", "permuted"] = "suite"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from harness.failures import GenerationFailure
 from harness.protocols import Message, Problem
 from methods.code_memory import CodeMemory, Record
 from methods.code_memory.records import program_id
@@ -53,10 +54,13 @@ class Transfer(Plain):
             partial(self.memory.allowed, environment=environment, task=task),
             max(rank + 1, _SHOWN),
             episode.seeds.sampling("retrieval"),
+            episode.env.render(episode.env.cameras()[0]) if self.memory.with_images else None,
         )
         episode.trace("retrieve", rank=rank, records=len(records), hits=[_described(hit) for hit in hits])
         facts: dict[str, Any] = {"propose": "transfer", "rank": rank, "adapt": self.adapt, "retrieved": None}
         facts |= told
+        if self.memory.with_images:
+            facts["modality"] = self.memory.modality
         if self.memory.allow_same_task:
             facts["allow_same_task"] = True
         failed = failed_section(last_planned(attempts))
@@ -81,7 +85,13 @@ class Transfer(Plain):
         reply = episode.chat(ADAPTER, adaptation(record, env.prompts))
         trial = episode.current
         assert trial is not None
-        return code_of(reply, f"the adaptation of `{record.instruction}`", trial.count)
+        what = f"the adaptation of `{record.instruction}`"
+        code, cut = _first_program(code_of(reply, what, trial.count))
+        if cut:
+            trial.count("reply: went on with another query")
+        if not code.strip():
+            raise GenerationFailure(f"{what}: the reply holds no code: {reply.text[:200]!r}")
+        return code
 
 
 def adaptation(record: Record, prompts: Path) -> list[Message]:
@@ -96,7 +106,7 @@ def adaptation(record: Record, prompts: Path) -> list[Message]:
         "- Answer with Python code only, in the style of the examples.\n"
         "- Do not import anything and do not repeat the examples."
     )
-    source = f"{QUERY_MARKER} {record.instruction}\n{record.code.strip()}"
+    source = _as_example(record, record.code)
     return [
         Message("system", system),
         Message("user", f"Examples:\n{fenced(examples)}"),
@@ -106,16 +116,34 @@ def adaptation(record: Record, prompts: Path) -> list[Message]:
 
 
 def _example_section(record: Record, code: str) -> Section:
-    block = fenced(f"{QUERY_MARKER} {record.instruction}\n{code.strip()}")
-    return Section(f"This program carried out a similar instruction:\n\n{block}")
+    return Section(f"This program carried out a similar instruction:\n\n{fenced(_as_example(record, code))}")
+
+
+def _first_program(code: str) -> tuple[str, bool]:
+    """The code without a query line that it begins with, however that words the instruction, and whether something
+    was cut: what follows a further query line."""
+    lines = code.strip().split("\n")
+    while lines and lines[0].startswith(QUERY_MARKER):
+        del lines[0]
+    end = next((i for i, line in enumerate(lines) if line.startswith(QUERY_MARKER)), len(lines))
+    return "\n".join(lines[:end]).strip(), end < len(lines)
+
+
+def _as_example(record: Record, code: str) -> str:
+    """As an example stands in a few-shot file: the instruction on one line."""
+    return f"{QUERY_MARKER} {' '.join(record.instruction.split())}\n{code.strip()}"
 
 
 def _described(hit: Hit) -> dict[str, Any]:
     record = hit.record
-    return {
+    found = {
         "environment": record.environment,
         "task": record.task,
         "instruction": record.instruction,
         "score": round(float(hit.score), 4),
         "program": program_id(record.code),
     }
+    if hit.text is not None:
+        image = None if hit.image is None else round(hit.image, 4)
+        found |= {"text_score": round(hit.text, 4), "image_score": image}
+    return found

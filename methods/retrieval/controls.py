@@ -5,9 +5,13 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from methods.code_memory import Record
 from methods.retrieval.hits import Allowed, Hit, first
+
+if TYPE_CHECKING:
+    from harness.protocols import Image
 
 
 @dataclass(frozen=True)
@@ -17,7 +21,13 @@ class RandomRank:
     drop_duplicates: bool = True
 
     def rank(
-        self, instruction: str, records: Sequence[Record], allowed: Allowed, count: int, seed: int
+        self,
+        instruction: str,
+        records: Sequence[Record],
+        allowed: Allowed,
+        count: int,
+        seed: int,
+        image: Image | None = None,
     ) -> list[Hit]:
         order = list(range(len(records)))
         random.Random(seed).shuffle(order)
@@ -32,7 +42,13 @@ class FixedExample:
     index: int = 0
 
     def rank(
-        self, instruction: str, records: Sequence[Record], allowed: Allowed, count: int, seed: int
+        self,
+        instruction: str,
+        records: Sequence[Record],
+        allowed: Allowed,
+        count: int,
+        seed: int,
+        image: Image | None = None,
     ) -> list[Hit]:
         start = self.index % len(records) if records else 0
         order = [*range(start, len(records)), *range(start)]

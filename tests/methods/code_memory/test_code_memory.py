@@ -17,7 +17,7 @@ from methods.code_memory import SHIPPED, CodeMemory, Record
 from methods.code_memory.__main__ import main
 from methods.code_memory.build import collect
 from methods.code_memory.pictures import COLOURS, SIDE, decode, encode, reduced
-from methods.code_memory.records import digest, load, normalised, save
+from methods.code_memory.records import digest, load, normalised, program_id, save
 
 CUP = Record("kitchen", "lift", "lift the cup", 'composer("grasp the cup")', {"seed": 3})
 PICTURE = np.arange(128 * 128 * 3, dtype=np.uint8).reshape(128, 128, 3)
@@ -126,6 +126,32 @@ def test_a_memory_is_the_distinct_programs_that_succeeded(monkeypatch: pytest.Mo
         "versions": {"simulator": "none"},
     }
     assert len(collect([Path("outputs/mine")])) == 3
+
+
+def test_any_separator_but_the_line_feed_may_stand_in_a_string(tmp_path: Path) -> None:
+    path = tmp_path / "memory.jsonl"
+    odd = Record("kitchen", "lift", "lift\u2028the\x85cup", 'say("\u2029")')
+    save([odd, CUP], path)
+    assert load(path) == (odd, CUP)
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
+    assert load(path) == (odd, CUP)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [('{"environment": "caf\xe9"}'.encode("latin-1"), "is not UTF-8"), (b"[" * 100_000, "line 1: not JSON")],
+)
+def test_what_cannot_be_read_is_said(tmp_path: Path, content: bytes, said: str) -> None:
+    path = tmp_path / "memory.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(UsageError, match=said):
+        load(path)
+
+
+@pytest.mark.parametrize("code", ["x = '\0'", "(" * 500, "x = '\ud800'", "-" * 100_000 + "1"])
+def test_a_program_that_python_cannot_read_is_compared_as_it_is(code: str) -> None:
+    assert normalised(code) == code
+    assert len(program_id(code)) == 8
 
 
 def test_the_commands(file: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import pytest
 from harness.embedding import Lexical
 from harness.protocols import Problem
 from methods.code_memory import Record
+from methods.code_memory.pictures import encode
 from methods.retrieval import Cosine, FixedExample, Hybrid, RandomRank
 from methods.retrieval.index import SMALL, Index
 from methods.retrieval.similarity import split_action
@@ -109,11 +110,58 @@ def test_opposites_are_alike_for_the_cosine_and_not_for_the_hybrid() -> None:
     asked = "open the drawer"
     assert instructions(Cosine(Lexical()).rank(asked, records, anything, 2, 0))[0] == "close the drawer"
     assert (
-        instructions(Hybrid(Lexical(), 0.7).rank(asked, records, anything, 2, 0))[0]
+        instructions(Hybrid(Lexical(), action_weight=0.7).rank(asked, records, anything, 2, 0))[0]
         == "open the cupboard door"
     )
     with pytest.raises(ValueError, match="from 0 to 1"):
-        Hybrid(Lexical(), 1.5)
+        Hybrid(Lexical(), action_weight=1.5)
+
+
+def coloured(*colour: int) -> Any:
+    return np.full((64, 64, 3), colour, dtype=np.uint8)
+
+
+@dataclass(frozen=True)
+class MeanColour:
+    """An embedder of pictures by their mean colour."""
+
+    def problems(self) -> list[Problem]:
+        return []
+
+    def embed_images(self, images: Sequence[Any]) -> Any:
+        means = np.array([image.mean(axis=(0, 1)) for image in images], dtype=np.float32).reshape(-1, 3)
+        return means / np.linalg.norm(means, axis=1, keepdims=True)
+
+
+RED, BLUE = coloured(200, 0, 0), coloured(0, 0, 200)
+
+
+def test_with_pictures_the_score_is_the_weighed_sum_and_both_parts_are_told() -> None:
+    table = Table({"asked": (1.0, 0.0), "a": (0.8, 0.6), "b": (0.6, 0.8)})
+    records = [replace(record("a"), image=encode(RED)), replace(record("b"), image=encode(BLUE)), record("b")]
+    retriever = Cosine(table, MeanColour(), image_weight=0.25, drop_duplicates=False)
+    hits = retriever.rank("asked", records, anything, 9, 0, BLUE)
+    assert [hit.record for hit in hits] == [records[1], records[0], records[2]]
+    assert [hit.score for hit in hits] == pytest.approx([0.75 * 0.6 + 0.25, 0.75 * 0.8, 0.6], abs=1e-6)
+    assert [hit.text for hit in hits] == pytest.approx([0.6, 0.8, 0.6])
+    assert [hit.image for hit in hits] == [pytest.approx(1), pytest.approx(0, abs=1e-6), None]
+    by_text = retriever.rank("asked", records, anything, 9, 0)
+    assert [hit.record for hit in by_text] == [records[0], records[1], records[2]]
+    assert {hit.text for hit in by_text} == {hit.image for hit in by_text} == {None}
+
+
+@pytest.mark.parametrize("retriever", [Cosine(Lexical()), Hybrid(Lexical()), RandomRank(), FixedExample()])
+def test_a_picture_is_taken_by_every_retriever_and_any_memory(retriever: Any) -> None:
+    seen = [replace(one, image=encode(RED)) for one in RECORDS]
+    assert retriever.rank("open the drawer", [], anything, 9, 0, RED) == []
+    assert len(retriever.rank("open the drawer", RECORDS, anything, 9, 0, RED)) == 4
+    assert len(retriever.rank("", seen, anything, 9, 0, coloured(0, 0, 0))) == 4
+
+
+@pytest.mark.parametrize("weight", [-0.1, 1.0])
+def test_pictures_alone_rank_nothing(weight: float) -> None:
+    with pytest.raises(ValueError, match="from 0 to below 1"):
+        Cosine(Lexical(), image_weight=weight)
 
 
 @pytest.mark.parametrize(
