@@ -233,6 +233,9 @@ class Actuation(Environment, Protocol):
 class EnvironmentConfig(Protocol):
     """The dataclass behind `conf/env/*.yaml`. The first three fields choose episodes."""
 
+    # It may also have `cameras() -> Sequence[str]`, the names that the open environment will give: a method or a
+    # recorder that asks for another camera is then told before anything runs.
+
     tasks: list[str] | None
     scenes: int
     instructions: str
@@ -320,8 +323,9 @@ class Method(Protocol):
     """The dataclass behind `conf/method/*.yaml`: plays one episode and returns nothing; what happened
     is in the episode's trials, and what it means is the oracle's to say."""
 
-    # A method may also have `problems() -> list[Problem]`, as the other components do, and `fingerprint() -> str`,
-    # a hash of the files it reads (empty for none): with another content it is another cell. A method that learns
+    # A method may also have `problems() -> list[Problem]`, as the other components do, `cameras`, the names of those
+    # that it was told to look through, and `fingerprint() -> str`, a hash of the files it reads (empty for none):
+    # with another content it is another cell. A method that learns
     # from episode to episode has `order(keys, seed)`, which gives the order in which a cell's episodes are played one
     # after the other (None for any order); `Episode.history` then gives the rows of those before.
 

@@ -33,6 +33,11 @@ class Replanning:
     def requires(self) -> tuple[type, ...]:
         return (Manipulation,)
 
+    @property
+    def cameras(self) -> Sequence[str]:
+        """See `harness.protocols.Method`."""
+        return self.replan.cameras if self.replan else ()
+
     def problems(self) -> list[Problem]:
         return self.replan.problems() if self.replan else []
 

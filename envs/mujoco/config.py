@@ -47,6 +47,9 @@ class PandaWorld:
     def interfaces(self) -> tuple[type, ...]:
         return (Manipulation, Actuation)
 
+    def cameras(self) -> Sequence[str]:
+        return self.setting().camera_names
+
     def problems(self) -> list[Problem]:
         missing = [name for name in ("mujoco", "numpy") if importlib.util.find_spec(name) is None]
         found = [Problem(f"the package {name} is not installed", f"pip install {name}") for name in missing]

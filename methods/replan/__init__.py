@@ -52,6 +52,11 @@ class Proposal:
 
 
 class Replan(Protocol):
+    @property
+    def cameras(self) -> Sequence[str]:
+        """See `harness.protocols.Method`."""
+        ...
+
     def problems(self) -> list[Problem]:
         """What keeps it from working here, and the commands that mend it."""
         ...
@@ -76,6 +81,10 @@ class Replan(Protocol):
 
 class Plain:
     """For replanning that needs no picture, no file and no order of episodes."""
+
+    @property
+    def cameras(self) -> Sequence[str]:
+        return ()
 
     def problems(self) -> list[Problem]:
         return []

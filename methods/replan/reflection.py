@@ -28,6 +28,10 @@ class Reflection(Plain):
     camera: str | None = None
     """Whose final picture is shown; null: the environment's first."""
 
+    @property
+    def cameras(self) -> Sequence[str]:
+        return (self.camera,) if self.camera else ()
+
     def look(self, env: Manipulation) -> View | None:
         return env.view(self.camera or env.cameras()[0])
 

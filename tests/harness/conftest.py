@@ -16,6 +16,7 @@ NOOP: dict[str, Any] = {
     "env": {"_target_": "harness.testing.noop.NoopEnv"},
     "llm": {"_target_": "harness.chat.rules.Rules"},
     "embedder": {"_target_": "harness.embedding.Lexical"},
+    "image_embedder": {"_target_": "harness.embedding.ColourLayout"},
     "memory": {"_target_": "methods.code_memory.CodeMemory"},
     "retriever": {"_target_": "methods.retrieval.RandomRank"},
     "tracker": {"_target_": "harness.trackers.NoTracker"},
@@ -37,7 +38,14 @@ def make_cell() -> Callable[..., Cell]:
             config[key] = (
                 {**value, **change} if isinstance(change, dict) else value if change is None else change
             )
-        choices = {"method": "noop", "env": "noop", "llm": "rules", "embedder": "lexical", "tracker": "none"}
+        choices = {
+            "method": "noop",
+            "env": "noop",
+            "llm": "rules",
+            "embedder": "lexical",
+            "image_embedder": "colour_layout",
+            "tracker": "none",
+        }
         return Cell(config, choices, ())
 
     return make
