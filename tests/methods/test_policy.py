@@ -420,6 +420,7 @@ def make_policy_cell() -> Callable[..., Cell]:
             else {"_target_": env},
             "llm": {"_target_": "harness.chat.rules.Rules"},
             "embedder": {"_target_": "harness.embedding.Lexical"},
+            "image_embedder": {"_target_": "harness.embedding.ColourLayout"},
             "memory": {"_target_": "methods.code_memory.CodeMemory"},
             "retriever": {"_target_": "methods.retrieval.RandomRank"},
             "tracker": {"_target_": "harness.trackers.NoTracker"},
@@ -429,7 +430,8 @@ def make_policy_cell() -> Callable[..., Cell]:
             "sandbox": {"seconds": 5.0, "memory_mb": 1024, "output_chars": 10000, "api_calls": 2000},
         }
         names = {"method": "policy", "env": "tabletop" if env.startswith("envs") else "noop"}
-        return Cell(config, {**names, "llm": "rules", "embedder": "lexical", "tracker": "none"}, ())
+        names |= {"llm": "rules", "embedder": "lexical", "image_embedder": "colour_layout", "tracker": "none"}
+        return Cell(config, names, ())
 
     return make
 
