@@ -1,5 +1,6 @@
-"""The record of an experiment: one folder a cell, with `cell.json` (the resolved config) and
-`episodes.jsonl` (one row a line). One writer; rows are appended whole and flushed as they come."""
+"""The record of an experiment: one folder a cell, with `cell.json` (the resolved config), `plan.json` (the
+episodes that the newest command asked for) and `episodes.jsonl` (one row a line). One writer; rows are
+appended whole and flushed as they come."""
 
 from __future__ import annotations
 
@@ -7,7 +8,8 @@ import fcntl
 import json
 import os
 import socket
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +21,7 @@ from harness.failures import UsageError
 FORMAT = 1
 """Version of the files' layout. A folder of another format is refused, never rewritten."""
 
-ROWS, CELL, TORN, LOCK = "episodes.jsonl", "cell.json", "episodes.torn", ".lock"
+ROWS, CELL, PLAN, TORN, LOCK = "episodes.jsonl", "cell.json", "plan.json", "episodes.torn", ".lock"
 
 Row = dict[str, Any]
 
@@ -122,6 +124,13 @@ class CellStore:
                 aside.write(_torn_tail(self._path) + b"\n")
         if self.torn or total > len(rows):
             _write_whole(self._path, "".join(_line(row) for row in rows.values()))
+
+    def expect(self, episodes: Sequence[str]) -> None:
+        """Note which episodes a command asks for, and since when: what `harness.status` counts against."""
+        plan = {"started": time.time(), "episodes": list(episodes)}
+        temporary = self.folder / f"{PLAN}.tmp"
+        temporary.write_text(json.dumps(plan) + "\n", encoding="utf-8")
+        temporary.replace(self.folder / PLAN)  # not synced: it is written anew with each start
 
     def digests(self) -> Mapping[str, Digest]:
         """Episode key to its newest row, in short."""

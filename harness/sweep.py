@@ -176,6 +176,7 @@ class _Sweep:
         else:
             self._by_identity[cell.identity] = result
             self._result.cells.append(result)
+        store.expect(result.wanted)
         kept = store.digests()
         for key in keys:
             row = kept.get(str(key))
