@@ -27,6 +27,7 @@ class Exchange(BaseHTTPRequestHandler):
     """One request, and the means to answer it well or badly."""
 
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
     server: _Listener
     body: dict[str, Any]
 
@@ -139,7 +140,7 @@ def says(
     text: str | None,
     finish_reason: str | None = "stop",
     message: Mapping[str, Any] | None = None,
-    usage: Mapping[str, Any] | None | str = "counted",
+    usage: Mapping[str, Any] | str | None = "counted",
     model: str | None = None,
     **fields: Any,
 ) -> Answer:
