@@ -8,7 +8,6 @@ import fcntl
 import json
 import os
 import socket
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -125,9 +124,10 @@ class CellStore:
         if self.torn or total > len(rows):
             _write_whole(self._path, "".join(_line(row) for row in rows.values()))
 
-    def expect(self, episodes: Sequence[str]) -> None:
-        """Note which episodes a command asks for, and since when: what `harness.status` counts against."""
-        plan = {"started": time.time(), "episodes": list(episodes)}
+    def expect(self, episodes: Sequence[str], started: float) -> None:
+        """Note which episodes a command asks for and when it started, in seconds since 1970 and the same for all of
+        its cells: what `harness.status` counts against."""
+        plan = {"started": started, "episodes": list(episodes)}
         temporary = self.folder / f"{PLAN}.tmp"
         temporary.write_text(json.dumps(plan) + "\n", encoding="utf-8")
         temporary.replace(self.folder / PLAN)  # not synced: it is written anew with each start

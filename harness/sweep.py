@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import time
 from collections import Counter, deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -139,6 +140,7 @@ class _Sweep:
         self._settings = RunConfig(**cells[0].config["run"])
         self._root = root
         self._code = code_version()
+        self._started = time.time()
         self._stores = {cell.identity: CellStore(root, cell) for cell in cells}
         self._result = SweepResult(root, [])
         self._by_identity: dict[str, CellResult] = {}
@@ -176,7 +178,7 @@ class _Sweep:
         else:
             self._by_identity[cell.identity] = result
             self._result.cells.append(result)
-        store.expect(result.wanted)
+        store.expect(result.wanted, self._started)
         kept = store.digests()
         for key in keys:
             row = kept.get(str(key))
