@@ -9,16 +9,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from envs.mujoco import gl
-from envs.mujoco.task import PandaTask, as_suite
+from envs.mujoco.task import EmbeddedTask, as_suite
 from harness.protocols import Actuation, Manipulation, Problem, Task
 
 if TYPE_CHECKING:
-    from envs.mujoco.environment import PandaEnvironment
+    from envs.mujoco.environment import EmbeddedEnvironment, PandaEnvironment
     from envs.mujoco.setting import Setting
 
 
 @dataclass
-class PandaWorld:
+class EmbeddedWorld:
     """Subclasses name their tasks and their setting."""
 
     tasks: list[str] | None = None
@@ -34,7 +34,7 @@ class PandaWorld:
     """Other instructions for a task, the single one first."""
 
     @abstractmethod
-    def definitions(self) -> Mapping[str, PandaTask]:
+    def definitions(self) -> Mapping[str, EmbeddedTask]:
         """The tasks, by name."""
 
     @abstractmethod
@@ -45,7 +45,7 @@ class PandaWorld:
         return as_suite(self.definitions(), self.reword)
 
     def interfaces(self) -> tuple[type, ...]:
-        return (Manipulation, Actuation)
+        return (Actuation,)
 
     def cameras(self) -> Sequence[str]:
         return self.setting().camera_names
@@ -67,6 +67,18 @@ class PandaWorld:
             problem = Problem(f"OpenGL by {backend} does not draw here", gl.FIXES[backend])
             drawers[f"renderer {backend}"] = [] if gl.works(backend) else [problem]
         return drawers
+
+    @abstractmethod
+    def open(self) -> EmbeddedEnvironment:
+        """The live world."""
+
+
+@dataclass
+class PandaWorld(EmbeddedWorld):
+    """A world of a Panda that code-writing methods can use."""
+
+    def interfaces(self) -> tuple[type, ...]:
+        return (Manipulation, Actuation)
 
     def open(self) -> PandaEnvironment:
         from envs.mujoco.environment import PandaEnvironment

@@ -12,24 +12,19 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from envs.mujoco import panda
 from envs.mujoco.kinematics import Kinematics, angle_between, interpolate, multiply, turned_by
-from envs.mujoco.world import TIMESTEP, World
+from envs.mujoco.world import World
 from harness.failures import MotionFailure, StepLimit
 from harness.protocols import Actuated, Motion, Pose
 
 Floats = NDArray[np.float64]
 
-SUBSTEPS = 10
-CONTROL_HZ = 1 / (SUBSTEPS * TIMESTEP)
 SPEED = 0.3
 """Usual speed of the tool, metres per second."""
 TURN_SPEED = 1.8
 """Usual speed of a turn, radians per second."""
 SLOWEST, FASTEST = 0.1, 3.0
 """Limits of the speed factor; factors beyond them are cut."""
-STEP_LIMITS = (0.02, 0.05)
-"""The longest translation (metres) and the largest turn (radians) of one action: CALVIN's units of action."""
 REACHED = 0.008
 """A motion has reached its target within this distance, metres."""
 
@@ -39,7 +34,6 @@ _SHORT = 0.05
 _SETTLE_SHORT, _SETTLE_LONG = 3, 15
 _BLOCKED = 0.03
 _BLOCKED_STEPS = 3
-_JOINT_SPEED = np.array([2.0, 2.0, 2.0, 2.0, 2.4, 2.4, 2.4])
 _PATH_SPEED = 1.5
 _JUMP = 0.3
 _LONGEST_SHIFT = 100
@@ -52,8 +46,6 @@ _NUDGE_ITERATIONS = 4
 _FOLLOWED = (0.001, 0.01)
 _RETREATS = ((0.12, 0.0), (0.0, 0.15))
 _HALF_TURN = np.array([0.0, 0.0, 0.0, 1.0])
-_LAG = np.array(panda.LAG)
-_PERIOD = SUBSTEPS * TIMESTEP
 _MARGIN = 0.01
 
 
@@ -84,12 +76,16 @@ class Controller:
         self.opening = 1.0
         self.world = world
         self._kinematics = kinematics
+        self._arm = world.setting.arm
+        self._substeps, self._period = world.setting.substeps, world.setting.period
+        self._lag = np.array(self._arm.lag)
+        self._joint_step = np.array(self._arm.speed) * self._period
         self._step_limit = step_limit
         self._after_step = after_step
         self._home = np.array(world.setting.home)
         self._home_pose = kinematics.pose(self._home)
         self._joints = self._home.copy()
-        self._finger = panda.FINGER_TRAVEL
+        self._finger = self._arm.finger_travel
         self._flipped = False
         self._goal: tuple[Floats, Floats] | None = None
         self._scratch = mujoco.MjData(world.model)
@@ -139,20 +135,20 @@ class Controller:
         if wanted == self.opening:
             return Motion(True)
         self.opening = wanted
-        target = panda.FINGER_TRAVEL if wanted else panda.CLOSED
+        target = self._arm.finger_travel if wanted else self._arm.closed
         still = 0
         travel = self.world.fingers
         self._finger = float(travel.mean())
         while still < 2:
-            change = np.clip(target - self._finger, -_FINGER_SPEED * _PERIOD, _FINGER_SPEED * _PERIOD)
-            self._finger = float(self._finger + change)
+            reach = _FINGER_SPEED * self._period
+            self._finger = float(self._finger + np.clip(target - self._finger, -reach, reach))
             self._hold()
             before, travel = travel, self.world.fingers
             still = still + 1 if np.abs(travel - before).max() < 0.0004 else 0
         self._finger = target
         self._hold()
         self._hold()
-        open_enough = self.world.fingers.min() > 0.9 * panda.FINGER_TRAVEL
+        open_enough = self.world.fingers.min() > 0.9 * self._arm.finger_travel
         return Motion(True) if open_enough or not wanted else Motion(False, "the fingers could not open")
 
     def home(self) -> Motion:
@@ -175,8 +171,8 @@ class Controller:
         """See `harness.protocols.Actuation.act`. The pose that actions add up to is kept, so that small errors do not
         add up as well; where the arm cannot follow, it is pulled back to where the arm is."""
         wanted = _checked_action(action)
-        shift, clipped = _shortened(wanted[:3], STEP_LIMITS[0])
-        turn, turn_clipped = _shortened(wanted[3:6], STEP_LIMITS[1])
+        shift, clipped = _shortened(wanted[:3], self.world.setting.step_limits[0])
+        turn, turn_clipped = _shortened(wanted[3:6], self.world.setting.step_limits[1])
         at, turned = self._kinematics.pose(self._joints) if self._goal is None else self._goal
         position, quaternion = at + shift, turned_by(turned, turn)
         lower, upper = np.array(self.world.setting.workspace)
@@ -188,7 +184,7 @@ class Controller:
         if pulled:
             held = "something is in the way"
         joints = self._kinematics.solve(position, quaternion, self._joints, _NUDGE_ITERATIONS).joints
-        ratio = float((np.abs(joints - self._joints) / (_JOINT_SPEED * _PERIOD)).max())
+        ratio = float((np.abs(joints - self._joints) / self._joint_step).max())
         if ratio > 1.0:
             joints = self._joints + (joints - self._joints) / ratio
         reached, facing = self._kinematics.pose(joints)
@@ -218,8 +214,8 @@ class Controller:
         if opening != self.opening:
             self.opening = opening
             self._finger = float(self.world.fingers.mean())
-        target = panda.FINGER_TRAVEL if open_them else panda.CLOSED
-        reach = _FINGER_SPEED * _PERIOD
+        target = self._arm.finger_travel if open_them else self._arm.closed
+        reach = _FINGER_SPEED * self._period
         self._finger += float(np.clip(target - self._finger, -reach, reach))
 
     # Planning
@@ -227,14 +223,14 @@ class Controller:
     def _line(
         self, position: Floats, quaternion: Floats, factor: float, joints: Floats | None = None
     ) -> Floats | None:
-        """Joint angles (n, 7), one row a control step, along the straight line from where `joints` (else the last
+        """Joint angles (m, n), one row a control step, along the straight line from where `joints` (else the last
         command) hold the tool; None where the arm cannot follow."""
         rows = [self._joints if joints is None else joints]
         start, turned = self._kinematics.pose(rows[0])
         distance = float(np.linalg.norm(position - start))
         seconds = max(distance / SPEED, angle_between(turned, quaternion) / TURN_SPEED) / factor
         smooth = distance > _SHORT or seconds > 0.3
-        count = max(1, math.ceil((1.4 if smooth else 1.0) * seconds / _PERIOD))
+        count = max(1, math.ceil((1.4 if smooth else 1.0) * seconds / self._period))
         for step in range(1, count + 1):
             part = step / count
             if smooth:
@@ -252,7 +248,7 @@ class Controller:
         steps = np.abs(np.diff(path, axis=0))
         if steps.max() > _JUMP:
             return None
-        return _stretched(path, float((steps / (_JOINT_SPEED * _PERIOD)).max()))[1:]
+        return _stretched(path, float((steps / self._joint_step).max()))[1:]
 
     def _in_another_posture(self, position: Floats, ends: Sequence[_End], factor: float) -> Motion:
         """Reach the pose although the arm cannot follow the line as it stands. Best, by shifting the elbow first;
@@ -286,7 +282,7 @@ class Controller:
         return None if shift is None else np.concatenate([shift, back[-2::-1], end.joints[None]])
 
     def _shift(self, position: Floats, quaternion: Floats, goal: Floats) -> Floats | None:
-        """Joint angles (n, 7) from the last command to `goal` that keep the tool at the pose; None if that fails."""
+        """Joint angles (m, n) from the last command to `goal` that keep the tool at the pose; None if that fails."""
         rows = [self._joints]
         for _ in range(_LONGEST_SHIFT):
             left = goal - rows[-1]
@@ -303,9 +299,9 @@ class Controller:
         return None
 
     def _joint_path(self, goal: Floats, start: Floats | None = None, factor: float = 1.0) -> Floats:
-        """Joint angles (n, 7) that lead straight through joint space."""
+        """Joint angles (m, n) that lead straight through joint space."""
         start = self._joints if start is None else start
-        count = max(1, math.ceil(1.5 * np.abs(goal - start).max() / (_PATH_SPEED * factor * _PERIOD)))
+        count = max(1, math.ceil(1.5 * np.abs(goal - start).max() / (_PATH_SPEED * factor * self._period)))
         part = np.arange(1, count + 1)[:, None] / count
         part = part * part * (3 - 2 * part)
         path: Floats = start + part * (goal - start)
@@ -315,7 +311,7 @@ class Controller:
         """Whether the arm touches nothing new along a joint path, as the scene stands now."""
         world = self.world
         model, scratch = world.model, self._scratch
-        arm = [model.joint(name).qposadr[0] for name in panda.JOINTS]
+        arm = [model.joint(name).qposadr[0] for name in self._arm.joints]
         scratch.qpos[:] = world.data.qpos
         mujoco.mj_kinematics(model, scratch)
         mujoco.mj_collision(model, scratch)
@@ -361,7 +357,7 @@ class Controller:
         """Follow a joint path, settle, and say how near the tool came to `target`."""
         if flipped is not None:
             self._flipped = flipped
-        short = len(path) * _PERIOD * SPEED <= _SHORT + 0.01
+        short = len(path) * self._period * SPEED <= _SHORT + 0.01
         late = 0
         for row in path:
             self._control(row)
@@ -394,9 +390,9 @@ class Controller:
         if self.steps >= self._step_limit:
             raise StepLimit(f"the task's {self._step_limit} control steps are spent")
         before = self._joints
-        lead = _LAG * (joints - before) / _PERIOD
-        for substep in range(1, SUBSTEPS + 1):
-            self.world.command(before + substep / SUBSTEPS * (joints - before) + lead, self._finger)
+        lead = self._lag * (joints - before) / self._period
+        for substep in range(1, self._substeps + 1):
+            self.world.command(before + substep / self._substeps * (joints - before) + lead, self._finger)
             self.world.step()
         self._joints = joints
         self._goal = None

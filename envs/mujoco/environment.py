@@ -1,5 +1,5 @@
-"""The live environment: scenes, motions and what the sensors see, behind `harness.protocols.Manipulation` and
-`harness.protocols.Actuation`."""
+"""The live environment: scenes, motions and what the sensors see, behind `harness.protocols.Actuation` and, for
+worlds with few-shot files, `harness.protocols.Manipulation`."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
-from envs.mujoco import gl, panda
-from envs.mujoco.control import CONTROL_HZ, STEP_LIMITS, Controller
+from envs.mujoco import gl
+from envs.mujoco.arm import HAND
+from envs.mujoco.control import Controller
 from envs.mujoco.kinematics import Kinematics
 from envs.mujoco.marks import draw, marks
 from envs.mujoco.names import Names
@@ -28,15 +29,13 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from envs.mujoco.setting import Setting
-    from envs.mujoco.task import PandaTask
+    from envs.mujoco.task import EmbeddedTask
     from harness.protocols import Image
     from harness.seeding import Seeds
 
 
 DEPTH_PIXELS = 128
 """Height and width of depth and segmentation; RLBench's."""
-IMAGE_PIXELS = 256
-"""Height and width of RGB pictures."""
 _FEWEST = 3
 """Fewer points than this are not an object that is seen."""
 
@@ -50,17 +49,15 @@ class _Scene:
     names: Names
 
 
-class PandaEnvironment:
+class EmbeddedEnvironment:
     """One simulator. The model of a task is built at its first reset and kept."""
 
-    control_hz = CONTROL_HZ
-    action_limits = STEP_LIMITS
     on_control_step: Callable[[], None] | None = None
 
     def __init__(
         self,
         setting: Setting,
-        tasks: Mapping[str, PandaTask],
+        tasks: Mapping[str, EmbeddedTask],
         suite: Sequence[Task],
         noise: float = 1.0,
         renderer: str = "auto",
@@ -77,7 +74,8 @@ class PandaEnvironment:
         self._drew = False
         self.workspace = np.array(setting.workspace)
         self.effector_names, self.surface_names = setting.effector_names, setting.surface_names
-        self.prompts: Path = setting.prompts
+        self.control_hz = 1 / setting.period
+        self.action_limits = setting.step_limits
         self._setting = setting
         self._definitions = tasks
         self._tasks = {task.name: task for task in suite}
@@ -162,9 +160,7 @@ class PandaEnvironment:
         if part in world.parts:
             cloud = perception.cloud(world.parts[part], perception.noise.object_shift[part])
         else:
-            cloud = perception.cloud(
-                world.geoms(part) if part == panda.HAND else (world.model.geom(part).id,)
-            )
+            cloud = perception.cloud(world.geoms(part) if part == HAND else (world.model.geom(part).id,))
         if len(cloud.points) < _FEWEST:
             raise PerceptionFailure(
                 f"no camera sees {name!r} now; the scene has {', '.join(map(repr, self.objects()))}"
@@ -189,7 +185,7 @@ class PandaEnvironment:
         world = self.world
         if self._pictures is None or self._pictures[0] is not world:
             self._close_pictures()
-            pixels = IMAGE_PIXELS
+            pixels = self._setting.pixels
             drawer = gl.pictures(world.model, pixels, pixels, gl.resolve(self._renderer))
             self._pictures = world, drawer
             self._drew = True
@@ -201,7 +197,7 @@ class PandaEnvironment:
         world = self.world
         rays = RayCamera(world.model, camera, image.shape[1], image.shape[0])
         parts = dict(zip(self.objects(), world.parts.values(), strict=True))
-        found = marks(rays.cast(world.data, REACH).geoms, {**parts, "gripper": world.geoms(panda.HAND)})
+        found = marks(rays.cast(world.data, REACH).geoms, {**parts, "gripper": world.geoms(HAND)})
         return View(draw(image, found), found, self.gripper())
 
     def pose(self) -> Pose:
@@ -225,12 +221,12 @@ class PandaEnvironment:
         return {
             **{f"rgb_{camera}": self.render(camera) for camera in cameras},
             "tool": np.concatenate([pose.position, pose.quaternion]),
-            "gripper": np.clip([world.fingers.mean() / panda.FINGER_TRAVEL], 0.0, 1.0),
+            "gripper": np.clip([world.fingers.mean() / self._setting.arm.finger_travel], 0.0, 1.0),
             "joints": world.arm,
         }
 
     def act(self, action: ArrayLike) -> Actuated:
-        """See `harness.protocols.Actuation.act`. The limits are 2 cm and 0.05 rad."""
+        """See `harness.protocols.Actuation.act`."""
         return self.controller.nudge(action)
 
     def info(self) -> Mapping[str, str]:
@@ -249,7 +245,7 @@ class PandaEnvironment:
     def _build(self, task: str) -> _Scene:
         world = World(self._definitions[task], self._setting)
         perception = Perception(world.model, world.data, self.cameras(), DEPTH_PIXELS, self.workspace)
-        aliases = {name: panda.HAND for name in self.effector_names}
+        aliases = {name: HAND for name in self.effector_names}
         aliases |= {name: self._setting.surface for name in self.surface_names}
         shown = [(self._rename.get(name, name), name) for name in world.parts]
         return _Scene(world, perception, Names(shown, aliases))
@@ -267,3 +263,14 @@ class PandaEnvironment:
     def _after_control_step(self) -> None:
         if self._control is not None and self.on_control_step is not None:
             self.on_control_step()
+
+
+class PandaEnvironment(EmbeddedEnvironment):
+    """A world that code-writing methods can use as well: it brings their few-shot files."""
+
+    @property
+    def prompts(self) -> Path:
+        folder = self._setting.prompts
+        if folder is None:
+            raise UsageError(f"{self._setting.name} has no few-shot files")
+        return folder

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 
-from envs.mujoco import panda
+from envs.mujoco.arm import TOOL
 
 if TYPE_CHECKING:
     from envs.mujoco.setting import Setting
@@ -29,16 +29,12 @@ _STARTS = 16
 _ROLLS = (-2.4, -0.8, 0.8, 2.4)
 RELAXED_ANGLE = 0.2
 """Radians by which an orientation may be missed where the joint limits leave no exact solution."""
-_SHOULDER = (0.0, 0.0, 0.333)
-"""In the frame of the base."""
 _HOPELESS = 0.08
-_REACH = 0.96
-"""No pose is reachable further than this from the shoulder, metres."""
 
 
 @dataclass(frozen=True)
 class Solution:
-    """Joint angles (7,) in radians and how far their tool pose is from the one asked for."""
+    """Joint angles (n,) in radians and how far their tool pose is from the one asked for."""
 
     joints: Floats
     position_error: float
@@ -59,21 +55,24 @@ class Kinematics:
     def __init__(self, setting: Setting) -> None:
         spec = mujoco.MjSpec()
         spec.compiler.degree = False
-        panda.add_robot(spec, setting.base, setting.base_yaw)
+        arm = setting.arm
+        arm.add_to(spec, setting.base, setting.base_yaw)
         self._model = spec.compile()
         self._data = mujoco.MjData(self._model)
-        self._site = self._model.site(panda.TOOL).id
-        self.lower = np.array(panda.LOWER) + _MARGIN
-        self.upper = np.array(panda.UPPER) - _MARGIN
+        self._site = self._model.site(TOOL).id
+        self.lower = np.array(arm.lower) + _MARGIN
+        self.upper = np.array(arm.upper) - _MARGIN
         self._home = np.array(setting.home)
-        self._shoulder = np.add(setting.base, _SHOULDER)
+        self._shoulder = np.add(setting.base, arm.shoulder)
+        self._reach = arm.reach
+        self._count = len(arm.joints)
         self._jacobian = np.zeros((6, self._model.nv))
         generator = np.random.default_rng(0)
-        spread = generator.uniform(-1, 1, (_STARTS, 7)) * [1.5, 1.0, 1.5, 0.8, 2.6, 1.2, 2.6]
+        spread = generator.uniform(-1, 1, (_STARTS, self._count)) * arm.spread
         self._starts = np.clip(self._home + spread, self.lower, self.upper)
 
     def pose(self, joints: Floats) -> tuple[Floats, Floats]:
-        """Tool position (3,) and quaternion (4,) for joint angles (7,)."""
+        """Tool position (3,) and quaternion (4,) for joint angles (n,)."""
         self._forward(joints)
         quaternion = np.empty(4)
         mujoco.mju_mat2Quat(quaternion, self._data.site_xmat[self._site])
@@ -112,9 +111,9 @@ class Kinematics:
     def goals(self, position: Floats, quaternion: Floats, near: Floats) -> list[Floats]:
         """Joint angles that reach the pose, from several starts, in postures nearest to `near` first; perhaps none."""
         found: list[Floats] = []
-        if np.linalg.norm(position - self._shoulder) > _REACH:
+        if np.linalg.norm(position - self._shoulder) > self._reach:
             return found
-        rolled = [np.append(near[:6], roll) for roll in _ROLLS]
+        rolled = [np.append(near[:-1], roll) for roll in _ROLLS]
         for start in (near, *rolled, self._home, *self._starts):
             solution = self.reach(position, quaternion, start, iterations=25)
             if solution.usable and all(np.abs(solution.joints - other).max() > 0.2 for other in found):
@@ -127,7 +126,7 @@ class Kinematics:
         return float(4.0 * np.clip(0.25 - room, 0.0, None).sum())
 
     def _forward(self, joints: Floats) -> None:
-        self._data.qpos[:7] = joints
+        self._data.qpos[: self._count] = joints
         mujoco.mj_kinematics(self._model, self._data)
         mujoco.mj_comPos(self._model, self._data)
 
@@ -145,7 +144,7 @@ class Kinematics:
     def _step(self, joints: Floats, error: Floats, comfort: float, angle_weight: float) -> Floats:
         jacobian = self._jacobian
         mujoco.mj_jacSite(self._model, self._data, jacobian[:3], jacobian[3:], self._site)
-        matrix = jacobian[:, :7].copy()
+        matrix = jacobian[:, : self._count].copy()
         matrix[3:] *= angle_weight
         step = _damped(matrix, error, comfort * (self._home - joints))
         stuck = ((joints <= self.lower) & (step < 0)) | ((joints >= self.upper) & (step > 0))
@@ -161,7 +160,7 @@ class Kinematics:
 def posture_change(first: Floats, second: Floats) -> float:
     """How much the arm moves about between two joint angles; the last joint only rolls the hand."""
     change = np.abs(second - first)
-    return float(change[:6].max() + 0.2 * change[6])
+    return float(change[:-1].max() + 0.2 * change[-1])
 
 
 def _damped(matrix: Floats, error: Floats, rest: Floats) -> Floats:

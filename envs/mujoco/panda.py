@@ -17,23 +17,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from envs.mujoco.arm import FINGERS, HAND, TOOL, Arm
+
 JOINTS = tuple(f"joint{i}" for i in range(1, 8))
 LOWER = (-2.8973, -1.7628, -2.8973, -3.0718, -2.8973, -0.0175, -2.8973)
 UPPER = (2.8973, 1.7628, 2.8973, -0.0698, 2.8973, 3.7525, 2.8973)
 """Joint limits, radians."""
 
-FINGERS = ("finger_left", "finger_right")
 FINGER_TRAVEL = 0.04
 """Travel of each finger, metres; the gripper opens twice as far."""
 CLOSED = -0.02
 """Command that closes the fingers: beyond their end, so that thin things are held with full force."""
 GRIP_FORCE = 30.0
 """Largest force of the gripper's motor, newtons."""
-
-TOOL = "tcp"
-HAND = "hand"
-PADS = (("pad_left", "tip_left"), ("pad_right", "tip_right"))
-"""Geoms of the left and the right finger that touch what is grasped."""
 
 # Below the published 87 for the first four joints: a blocked arm should push, not break things.
 _TORQUE = (60.0, 60.0, 60.0, 60.0, 12.0, 12.0, 12.0)
@@ -303,3 +299,17 @@ def _servo(spec: Any, joint: str, stiffness: float, damping: float, force: float
         forcelimited=True,
         forcerange=[-force, force],
     )
+
+
+ARM = Arm(
+    add_to=add_robot,
+    lower=LOWER,
+    upper=UPPER,
+    speed=(2.0, 2.0, 2.0, 2.0, 2.4, 2.4, 2.4),
+    lag=LAG,
+    spread=(1.5, 1.0, 1.5, 0.8, 2.6, 1.2, 2.6),
+    shoulder=(0.0, 0.0, 0.333),
+    reach=0.96,
+    finger_travel=FINGER_TRAVEL,
+    closed=CLOSED,
+)

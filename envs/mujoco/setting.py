@@ -1,4 +1,4 @@
-"""What differs between the embedded worlds of one arm: where it stands and rests, the room, the cameras, the words.
+"""What differs between the embedded worlds: the arm, where it stands and rests, the room, the cameras, the words.
 A world is a setting and a folder of tasks."""
 
 from __future__ import annotations
@@ -8,9 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from envs.mujoco import panda
+from envs.mujoco.arm import HAND, Arm
 from envs.mujoco.cameras import Mount
 
 Point = tuple[float, float, float]
+TIMESTEP = 0.004
+"""Seconds of a physics step."""
+STEP_LIMITS = (0.02, 0.05)
+"""The longest translation (metres) and the largest turn (radians) of one action: CALVIN's units of action."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +29,7 @@ class Setting:
     base_yaw: float
     """The direction in which it faces, about z."""
     home: tuple[float, ...]
-    """Joint angles (7,) after a reset."""
+    """Joint angles (n,) after a reset."""
     workspace: tuple[Point, Point]
     """Lower and upper corner of what motions may reach and cameras report."""
     floor: float
@@ -38,8 +44,20 @@ class Setting:
     """The camera in the frame of the hand."""
     effector_names: tuple[str, ...]
     surface_names: tuple[str, ...]
-    prompts: Path
-    """Folder of the few-shot files, written in this world's conventions."""
+    prompts: Path | None = None
+    """Folder of the few-shot files, written in this world's conventions, where code-writing methods can use it."""
+    arm: Arm = panda.ARM
+    substeps: int = 10
+    """Physics steps of a control step."""
+    step_limits: tuple[float, float] = STEP_LIMITS
+    """As `harness.protocols.Actuation.action_limits`."""
+    pixels: int = 256
+    """Height and width of RGB pictures."""
+
+    @property
+    def period(self) -> float:
+        """Seconds of a control step."""
+        return self.substeps * TIMESTEP
 
     @property
     def camera_names(self) -> tuple[str, ...]:
@@ -47,8 +65,6 @@ class Setting:
 
     def add_cameras(self, spec: Any) -> None:
         """Add all cameras to a spec that holds the arm."""
-        from envs.mujoco.panda import HAND
-
         for mount in self.cameras:
             mount.add_to(spec.worldbody)
         self.wrist.add_to(spec.body(HAND))

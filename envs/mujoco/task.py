@@ -10,8 +10,8 @@ physics step (4 ms); verdicts latch. A task object is shared by all episodes and
 drew is in `world.variation` (words) and `world.memo` (anything else).
 
 Geometry: metres, radians, world frame, z up; the world's `setting` says where the arm stands and what it reaches.
-The gripper opens 8 cm, so what is to be grasped is at most 6 cm wide, light (up to 0.2 kg) and has friction of 0.5
-or more. Contacts are the only forces: nothing is welded or attached to the gripper.
+The Panda's gripper opens 8 cm, so what it is to grasp is at most 6 cm wide, light (up to 0.2 kg) and has friction of
+0.5 or more. Contacts are the only forces: nothing is welded or attached to the gripper.
 
 Geom groups: 0 to 2 are visible; sensors are geoms in `SENSOR_GROUP` with `contype=0, conaffinity=0, mass=0`
 (`parts.sensor` makes one), invisible to cameras. Colours are plain `rgba`, which every renderer shows; no
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 SENSOR_GROUP = 4
 
 
-class PandaTask(ABC):
+class EmbeddedTask(ABC):
     """One task. Subclasses set the class attributes and write `build`, `place` and `success`."""
 
     name: str
@@ -48,8 +48,8 @@ class PandaTask(ABC):
     instructions: tuple[str, ...]
     """At least three wordings; the first is the single instruction. May hold fields in braces, for example
     `{colour}`, which the episode fills with what `place` returned."""
-    step_limit: ClassVar[int] = 2500
-    """Control steps (25 a second) that a trial may take."""
+    step_limit: int
+    """Control steps that a trial may take."""
     objects: ClassVar[Mapping[str, tuple[str, ...]]]
     """Exposed name, in ordinary words, to the bodies or geoms that it covers, in the order in which the scene
     lists them. A body stands for its geoms and those of the bodies below it; several names may share parts. An
@@ -93,18 +93,24 @@ class PandaTask(ABC):
         return None
 
 
+class PandaTask(EmbeddedTask):
+    """A task of a Panda, which takes 25 control steps a second."""
+
+    step_limit = 2500
+
+
 @cache
-def discover(package_name: str) -> Mapping[str, PandaTask]:
+def discover(package_name: str) -> Mapping[str, EmbeddedTask]:
     """All tasks of a package by name, in the order of their file names.
 
     Raises `ImportError` when a module of it has no `TASK` or is named differently from its task."""
     package = importlib.import_module(package_name)
-    found: dict[str, PandaTask] = {}
+    found: dict[str, EmbeddedTask] = {}
     for module in sorted(pkgutil.iter_modules(package.__path__), key=lambda entry: entry.name):
         content = importlib.import_module(f"{package.__name__}.{module.name}")
         tasks = getattr(content, "TASKS", None) or (getattr(content, "TASK", None),)
         for task in tasks:
-            if not isinstance(task, PandaTask) or (len(tasks) == 1 and task.name != module.name):
+            if not isinstance(task, EmbeddedTask) or (len(tasks) == 1 and task.name != module.name):
                 raise ImportError(
                     f"{package_name}.{module.name} must end with TASK, a task named {module.name!r}, or with TASKS"
                 )
@@ -112,7 +118,7 @@ def discover(package_name: str) -> Mapping[str, PandaTask]:
     return found
 
 
-def as_suite(tasks: Mapping[str, PandaTask], reword: Mapping[str, list[str]]) -> tuple[Task, ...]:
+def as_suite(tasks: Mapping[str, EmbeddedTask], reword: Mapping[str, list[str]]) -> tuple[Task, ...]:
     """The tasks as the harness lists them. `reword` replaces a task's instructions by others."""
     return tuple(
         Task(task.name, tuple(reword.get(task.name, task.instructions)), task.step_limit)

@@ -12,20 +12,18 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
-from envs.mujoco import panda
-from envs.mujoco.setting import Setting
-from envs.mujoco.task import PandaTask
+from envs.mujoco.arm import BASE, FINGER_BODIES, FINGERS, PADS, TOOL
+from envs.mujoco.setting import TIMESTEP, Setting
+from envs.mujoco.task import EmbeddedTask
 from harness.failures import ResetError, SimulatorError
 
 if TYPE_CHECKING:
     from harness.protocols import Floats
 
-TIMESTEP = 0.004
 PLACEMENT_ATTEMPTS = 40
 SETTLING = 0.6
 """Seconds for which a new scene rests before it is used."""
 _DRAWS = 200
-_FINGER_BODIES = ("left_finger", "right_finger")
 
 
 class Crowded(Exception):
@@ -35,7 +33,7 @@ class Crowded(Exception):
 class World:
     """Model and state of one task. `reset` first; all positions are in the world frame, in metres."""
 
-    def __init__(self, task: PandaTask, setting: Setting) -> None:
+    def __init__(self, task: EmbeddedTask, setting: Setting) -> None:
         """Compile the task with the setting's room, arm and cameras."""
         self.task = task
         self.setting = setting
@@ -51,14 +49,15 @@ class World:
         self._pristine = {name: getattr(self.model, name).copy() for name in _PLACED}
         self._spots: list[tuple[float, float, float]] = []
         self._families: dict[str, frozenset[int]] = {}
-        self._tool = self.model.site(panda.TOOL).id
-        self._arm = np.array([self.model.joint(name).qposadr[0] for name in panda.JOINTS])
-        self._arm_speed = np.array([self.model.joint(name).dofadr[0] for name in panda.JOINTS])
-        self._fingers = np.array([self.model.joint(name).qposadr[0] for name in panda.FINGERS])
-        self._pads = [np.array([self.model.geom(name).id for name in side]) for side in panda.PADS]
+        self._tool = self.model.site(TOOL).id
+        joints = [self.model.joint(name) for name in setting.arm.joints]
+        self._arm = np.array([joint.qposadr[0] for joint in joints])
+        self._arm_speed = np.array([joint.dofadr[0] for joint in joints])
+        self._fingers = np.array([self.model.joint(name).qposadr[0] for name in FINGERS])
+        self._pads = [np.array([self.model.geom(name).id for name in side]) for side in PADS]
         self.parts = {name: self._resolve(name, parts) for name, parts in task.objects.items()}
         """Geom ids of every exposed object, in the task's order and under the task's own names."""
-        self.robot_geoms = self.geoms("link0")
+        self.robot_geoms = self.geoms(BASE)
 
     # Setting up
 
@@ -157,12 +156,12 @@ class World:
 
     @property
     def arm(self) -> Floats:
-        """Joint angles (7,), radians."""
+        """Joint angles (n,), radians."""
         return np.array(self.data.qpos[self._arm])
 
     @property
     def arm_speed(self) -> Floats:
-        """Joint velocities (7,), radians per second."""
+        """Joint velocities (n,), radians per second."""
         return np.array(self.data.qvel[self._arm_speed])
 
     @property
@@ -171,9 +170,9 @@ class World:
         return np.array(self.data.qpos[self._fingers])
 
     def command(self, arm: Floats, finger: float) -> None:
-        """Set the servos: joint angles (7,) in radians, the fingers' travel in metres."""
-        self.data.ctrl[:7] = arm
-        self.data.ctrl[7] = finger
+        """Set the servos: joint angles (n,) in radians, the fingers' travel in metres."""
+        self.data.ctrl[:-1] = arm
+        self.data.ctrl[-1] = finger
 
     # Questions that tasks and tests ask
 
@@ -220,7 +219,7 @@ class World:
     def grasped(self, body: str) -> bool:
         """Whether both fingers touch the body."""
         held = self.geoms(body)
-        return all(self._contact(self.geoms(finger), held) for finger in _FINGER_BODIES)
+        return all(self._contact(self.geoms(finger), held) for finger in FINGER_BODIES)
 
     def grasping(self) -> bool:
         """Whether the fingers hold anything: both touch one and the same body that is not the robot."""
@@ -289,8 +288,8 @@ class World:
         self.variation, self.memo, self._spots = {}, {}, []
         self.succeeded = self.failed = self._judging = False
         self.data.qpos[self._arm] = self.setting.home
-        self.data.qpos[self._fingers] = panda.FINGER_TRAVEL
-        self.command(np.array(self.setting.home), panda.FINGER_TRAVEL)
+        self.data.qpos[self._fingers] = self.setting.arm.finger_travel
+        self.command(np.array(self.setting.home), self.setting.arm.finger_travel)
 
     def _settle(self) -> str:
         """Let the scene come to rest; says what is wrong with it, or nothing."""
@@ -313,7 +312,7 @@ class World:
 _PLACED = ("body_pos", "body_quat", "geom_rgba", "geom_pos", "geom_quat", "eq_data")
 
 
-def _compile(task: PandaTask, setting: Setting) -> Any:
+def _compile(task: EmbeddedTask, setting: Setting) -> Any:
     spec = mujoco.MjSpec()
     spec.modelname = task.name
     spec.compiler.degree = False
@@ -324,7 +323,7 @@ def _compile(task: PandaTask, setting: Setting) -> Any:
     # A broken state has to be seen, not silently reset by the simulator.
     spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
     setting.scenery(spec)
-    panda.add_robot(spec, setting.base, setting.base_yaw)
+    setting.arm.add_to(spec, setting.base, setting.base_yaw)
     task.build(spec)
     setting.add_cameras(spec)
     return spec.compile()

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from envs.mujoco.config import PandaWorld
 from envs.mujoco.setting import Setting
-from envs.mujoco.task import PandaTask, discover
+from envs.mujoco.task import EmbeddedTask, discover
 from harness.protocols import Task
 from harness.seeding import derive
 
@@ -27,7 +27,7 @@ class Playtable(PandaWorld):
     suite_of_50: bool = True
     """Whether `scenes=1` means the standard suite of 50 scenes; else it means one scene of each task."""
 
-    def definitions(self) -> Mapping[str, PandaTask]:
+    def definitions(self) -> Mapping[str, EmbeddedTask]:
         return discover("envs.playtable.tasks")
 
     def setting(self) -> Setting:

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 
 from envs.mujoco.config import PandaWorld
 from envs.mujoco.setting import Setting
-from envs.mujoco.task import PandaTask, discover
+from envs.mujoco.task import EmbeddedTask, discover
 
 
 @dataclass
 class Tabletop(PandaWorld):
     """The config behind `conf/env/tabletop.yaml`."""
 
-    def definitions(self) -> Mapping[str, PandaTask]:
+    def definitions(self) -> Mapping[str, EmbeddedTask]:
         return discover("envs.tabletop.tasks")
 
     def setting(self) -> Setting:

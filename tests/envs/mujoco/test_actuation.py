@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from envs.mujoco.control import STEP_LIMITS
 from envs.mujoco.kinematics import angle_between, turned_by
+from envs.mujoco.setting import STEP_LIMITS
 from envs.tabletop import Tabletop
 from harness.failures import MotionFailure, StepLimit, UsageError
 from harness.protocols import Actuation, Manipulation, Pose

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from envs.mujoco import panda
-from envs.mujoco.control import CONTROL_HZ, FASTEST
+from envs.mujoco.control import FASTEST
 from envs.mujoco.kinematics import angle_between
 from envs.tabletop.setting import SETTING
 from harness.failures import MotionFailure, SimulatorError, StepLimit
@@ -60,7 +60,7 @@ def test_a_path_of_small_waypoints_is_quick_and_accurate(env):
     begin = env.steps()
     points = [[0.3, 0.2 - 0.02 * i, 0.95 + 0.01 * np.sin(i / 3)] for i in range(1, 21)]
     errors = [go(env, point).position_error for point in points]
-    seconds = (env.steps() - begin) / CONTROL_HZ
+    seconds = (env.steps() - begin) / env.control_hz
     assert seconds < 4.0, "0.4 m in small steps should take little longer than in one"
     assert max(errors) < 0.008
     assert errors[-1] < 0.004
