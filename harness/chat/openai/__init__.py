@@ -25,7 +25,7 @@ import socket
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from urllib.parse import SplitResult, urlsplit
 
 from harness.failures import UsageError
@@ -62,6 +62,9 @@ class OpenAIChat:
     """Most requests in flight to this model, of all processes of this machine; fewer while it limits the rate."""
     prices: str | None = None
     """USD per million tokens: `shipped`, a YAML file of your own, or null, so that the cost is unknown."""
+
+    incidental: ClassVar[tuple[str, ...]] = ("api_key_env", "timeout", "deadline", "concurrency", "prices")
+    """Keys that cannot change an answer, and so are no part of a cell's identity."""
 
     def __post_init__(self) -> None:
         parts = urlsplit(self.base_url)

@@ -97,7 +97,9 @@ def _error(text: str) -> Mapping[str, Any]:
     except ValueError:
         return {}
     error = body.get("error", body) if isinstance(body, Mapping) else body
-    return error if isinstance(error, Mapping) else {"message": shown(json.dumps(error))}
+    if isinstance(error, Mapping):
+        return error
+    return {"message": shown(error if isinstance(error, str) else json.dumps(error))}
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 
 _TAGS = "think|thinking|thought|reasoning"
+_OPEN = re.compile(rf"<(?:{_TAGS})>", re.IGNORECASE)
 _BLOCK = re.compile(rf"\s*<({_TAGS})>(.*?)(?:</\1>|\Z)", re.IGNORECASE | re.DOTALL)
 _LONE_CLOSE = re.compile(rf"^[ \t]*</(?:{_TAGS})>|</(?:{_TAGS})>[ \t]*$", re.IGNORECASE | re.MULTILINE)
 
@@ -16,7 +17,8 @@ def without_thinking(text: str) -> tuple[str, str]:
     while block := _BLOCK.match(text):
         thoughts.append(block[2].strip())
         text = text[block.end() :]
-    if not thoughts and (lone := _LONE_CLOSE.search(text)):
+    lone = _LONE_CLOSE.search(text)
+    if not thoughts and lone and not _OPEN.search(text, 0, lone.start()):
         thoughts.append(text[: lone.start()].strip())
         text = text[lone.end() :]
     return (text.lstrip("\r\n") if thoughts else text), "\n".join(thoughts)

@@ -30,6 +30,8 @@ class Exchange(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
     server: _Listener
     body: dict[str, Any]
+    left: bool
+    """Whether it is no longer in flight: from where its answer begins, as the client may be the faster one then."""
 
     @property
     def is_chat(self) -> bool:
@@ -49,6 +51,7 @@ class Exchange(BaseHTTPRequestHandler):
         length: int | None = None,
     ) -> None:
         """Send an answer; with another `length` than it has, the answer ends too early."""
+        self.server.wire.leave(self)
         self.send_response(status)
         self.send_header("Content-Type", content_type)
         self.send_header("Content-Length", str(len(content) if length is None else length))
@@ -124,13 +127,18 @@ class WireServer:
             self.paths.append(exchange.path)
             self.keys.append(exchange.headers.get("Authorization", ""))
             answer = self.script.popleft() if self.script else self.always
+            exchange.left = False
             self.in_flight += 1
             self.most_in_flight = max(self.most_in_flight, self.in_flight)
         try:
             answer(exchange)
         finally:
-            with self._lock:
-                self.in_flight -= 1
+            self.leave(exchange)
+
+    def leave(self, exchange: Exchange) -> None:
+        with self._lock:
+            self.in_flight -= not exchange.left
+            exchange.left = True
 
 
 # Answers
