@@ -23,8 +23,10 @@ def clopper_pearson(successes: float, trials: float, confidence: float = 0.95) -
 
 
 def _beta_cdf(x: float, a: float, b: float) -> float:
-    """Regularised incomplete beta function, for 0 < x < 1: the probability of at least a successes in
+    """Regularised incomplete beta function, for x above 0: the probability of at least a successes in
     a + b - 1 trials at rate x."""
+    if x >= 1:
+        return 1.0
     front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x))
     if x < (a + 1) / (a + b + 2):
         return front * _continued_fraction(x, a, b) / a

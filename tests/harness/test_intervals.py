@@ -37,6 +37,11 @@ def test_nothing_was_tried_nothing_is_known() -> None:
     assert clopper_pearson(0, 0) == (0.0, 1.0)
 
 
+def test_next_to_nothing_is_known_from_next_to_no_trials() -> None:
+    low, high = clopper_pearson(0.0125, 0.025)
+    assert 0 <= low < 1e-9 and high == pytest.approx(1)
+
+
 @pytest.mark.parametrize(("k", "n"), [(-1, 5), (6, 5), (1, 0)])
 def test_counts_that_cannot_be_are_refused(k: int, n: int) -> None:
     with pytest.raises(ValueError, match=f"{k} successes of {n} trials"):
