@@ -1,0 +1,160 @@
+"""Compares methods and says in words what the data decide, and what they cannot: not comparable, or too few scenes,
+with the number that it would take. Paired wherever the scenes are the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+from analysis.statistics import paired, unpaired
+from analysis.statistics import power as planning
+from analysis.statistics.families import holm
+from analysis.statistics.letters import letters
+from analysis.statistics.paired import NotComparable, NotPaired, Pairs
+from analysis.statistics.rates import Interval, Rate, tally
+from harness.records import VERDICTS
+from harness.store import Row
+
+POWER = 0.8
+"""Power for which the number of scenes is given."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The first method against the second. `difference` is the first rate minus the second.
+
+    `pairs` is None for an unpaired comparison. `test`, `p_value` and `interval` are None for methods that cannot be
+    compared; `note` then says why, and otherwise what is special about the comparison, if anything.
+    """
+
+    first: Rate
+    second: Rate
+    pairs: Pairs | None
+    test: str | None
+    p_value: float | None
+    interval: Interval | None
+    note: str = ""
+
+    @property
+    def difference(self) -> float | None:
+        if self.first.value is None or self.second.value is None or self.test is None:
+            return None
+        return self.first.value - self.second.value
+
+    @cached_property
+    def needed(self) -> int | None:
+        """Scenes (per method) that would decide, with a power of 80 %, a difference and a discordance as seen here.
+        None when no difference was seen or nothing can be compared. A guide, as what was seen is uncertain itself."""
+        if not self.difference or self.first.value is None or self.second.value is None:
+            return None
+        if self.pairs is None:
+            return planning.scenes_unpaired(self.first.value, self.second.value, power=POWER).scenes
+        discordance = self.pairs.discordant / self.pairs.total
+        return planning.scenes_paired(self.difference, discordance, power=POWER).scenes
+
+    def words(self, first: str, second: str, alpha: float = 0.05, adjusted: float | None = None) -> str:
+        """One sentence or two. `adjusted` is the p-value after correction for a family, which then decides."""
+        if self.difference is None or self.p_value is None or self.interval is None:
+            return f"{first} and {second} are not comparable: {self.note}."
+        scenes = f"{self.first.episodes} scenes"
+        if self.pairs is None:
+            scenes = f"{self.first.episodes} and {self.second.episodes} scenes"
+        low, high = (100 * bound for bound in self.interval)
+        seen = f"{100 * self.difference:+.1f} points, 95 % interval {low:+.1f} to {high:+.1f}"
+        seen += f", {self.test} p = {self.p_value:.2g} on {scenes}"
+        deciding = self.p_value
+        if adjusted is not None:
+            deciding, seen = adjusted, f"{seen}, {adjusted:.2g} after Holm's correction"
+        note = f" {self.note[0].upper()}{self.note[1:]}." if self.note else ""
+        if deciding <= alpha:
+            verb = "solves more than" if self.difference > 0 else "solves less than"
+            return f"{first} {verb} {second} ({seen}).{note}"
+        enough = " No difference was seen, so no number of scenes can be given."
+        if self.needed is not None:
+            enough = f" To decide a difference of this size takes about {self.needed} scenes."
+        return f"{first} and {second} cannot be told apart ({seen}).{enough}{note}"
+
+
+def of_pairs(pairs: Pairs, note: str = "") -> Comparison:
+    """Comparison on the same scenes. Without pairs it cannot be made."""
+    if not pairs.total:
+        return _impossible(pairs.first, pairs.second, note or "there are no pairs")
+    interval = paired.difference_interval(pairs)
+    return Comparison(
+        pairs.first, pairs.second, pairs, "exact McNemar", paired.mcnemar(pairs), interval, note
+    )
+
+
+def of_rates(first: Rate, second: Rate, note: str = "") -> Comparison:
+    """Comparison on scenes that are not the same. Without episodes it cannot be made."""
+    if not first.episodes or not second.episodes:
+        return _impossible(first, second, note or "one of them has no episode with a verdict")
+    interval = unpaired.difference_interval(first, second)
+    return Comparison(
+        first,
+        second,
+        None,
+        unpaired.which_test(first, second),
+        unpaired.p_value(first, second),
+        interval,
+        note,
+    )
+
+
+def compare(first: Sequence[Row], second: Sequence[Row]) -> Comparison:
+    """Compare the rows of two methods, paired where they met the same scenes.
+
+    Where they did not but played the same tasks of the same environment, the rates are compared unpaired, and the
+    note says why. On other tasks, or with two verdicts on one scene, there is no comparison.
+    """
+    rates = tally(first).rate, tally(second).rate
+    if not all(rate.episodes for rate in rates):
+        return of_rates(*rates)
+    try:
+        pairing = paired.pair(first, second)
+    except NotPaired as error:
+        if _tasks(first) != _tasks(second):
+            return _impossible(*rates, "they were not played on the same tasks of the same environment")
+        return of_rates(*rates, f"not paired: {error}")
+    except NotComparable as error:
+        return _impossible(*rates, str(error))
+    left_out = f"{pairing.unmatched} verdicts on scenes that the other lacks are left out"
+    return of_pairs(pairing.pairs, left_out if pairing.unmatched else "")
+
+
+def _impossible(first: Rate, second: Rate, note: str) -> Comparison:
+    return Comparison(first, second, None, None, None, None, note)
+
+
+def _tasks(rows: Iterable[Row]) -> set[tuple[str, str, str]]:
+    return {(row["env"], row["env_config"], row["task"]) for row in rows if row["status"] in VERDICTS}
+
+
+@dataclass(frozen=True)
+class Family:
+    """All comparisons of a set of methods, by pair of names. `adjusted` holds their p-values after Holm's correction,
+    `letters` each method's letters: methods that share one cannot be told apart."""
+
+    comparisons: Mapping[tuple[str, str], Comparison]
+    adjusted: Mapping[tuple[str, str], float | None]
+    letters: Mapping[str, str]
+
+
+def compare_all(groups: Mapping[str, Sequence[Row]], alpha: float = 0.05) -> Family:
+    """Compare each method with each other one."""
+    return family({(a, b): compare(groups[a], groups[b]) for a, b in combinations(groups, 2)}, alpha)
+
+
+def family(comparisons: Mapping[tuple[str, str], Comparison], alpha: float = 0.05) -> Family:
+    """Comparisons taken as one family. Letters need the comparison of each pair; a pair that is missing or could not
+    be compared was not told apart."""
+    adjusted = holm({pair: comparison.p_value for pair, comparison in comparisons.items()})
+    rates: dict[str, float] = {}
+    for (first, second), comparison in comparisons.items():
+        rates.setdefault(first, comparison.first.value or 0.0)
+        rates.setdefault(second, comparison.second.value or 0.0)
+    best_first = sorted(rates, key=lambda name: -rates[name])
+    different = [pair for pair, p in adjusted.items() if p is not None and p <= alpha]
+    return Family(dict(comparisons), adjusted, letters(best_first, different))
