@@ -50,8 +50,14 @@ def locate(target: str, where: str) -> type:
     return found
 
 
+def key_of(field: dataclasses.Field[Any]) -> str:
+    """The key by which a config sets a field: its name, unless `metadata={"key": ...}` gives it another, as for a
+    key that Python reserves."""
+    return str(field.metadata.get("key", field.name))
+
+
 def _construct(cls: type, values: Mapping[str, Any], where: str) -> Any:
-    declared = {field.name: field for field in dataclasses.fields(cls) if field.init}
+    declared = {key_of(field): field for field in dataclasses.fields(cls) if field.init}
     for key in values:
         if key not in declared:
             raise UsageError(f"{where} ({cls.__name__}) has no key `{key}`. {suggest(key, declared)}")
@@ -65,7 +71,10 @@ def _construct(cls: type, values: Mapping[str, Any], where: str) -> Any:
     if missing:
         raise UsageError(f"{where} ({cls.__name__}) needs a value for {', '.join(missing)}.")
     hints = _hints(cls)
-    arguments = {key: _convert(value, hints[key], f"{where}.{key}") for key, value in values.items()}
+    fields = {declared[key].name: (key, value) for key, value in values.items()}
+    arguments = {
+        name: _convert(value, hints[name], f"{where}.{key}") for name, (key, value) in fields.items()
+    }
     try:
         return cls(**arguments)
     except ValueError as error:

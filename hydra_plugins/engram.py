@@ -13,6 +13,7 @@ from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
 from hydra.core.config_store import ConfigStore
 
 from harness import launcher
+from harness.components import key_of
 from harness.schema import Config
 
 GROUPS = ("env", "method", "llm", "embedder", "image_embedder", "memory", "retriever", "tracker")
@@ -59,11 +60,11 @@ def defaults(cls: type) -> dict[str, object]:
     found: dict[str, object] = {}
     for field in dataclasses.fields(cls):
         if field.default is not dataclasses.MISSING:
-            found[field.name] = field.default
+            found[key_of(field)] = field.default
         elif field.default_factory is not dataclasses.MISSING:
-            found[field.name] = field.default_factory()
+            found[key_of(field)] = field.default_factory()
         else:
-            found[field.name] = "???"
+            found[key_of(field)] = "???"
     return found
 
 

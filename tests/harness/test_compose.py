@@ -13,7 +13,7 @@ from hydra.types import RunMode
 from omegaconf import OmegaConf
 
 import conf
-from harness.components import locate
+from harness.components import key_of, locate
 from harness.compose import Composer, split_hydra, to_plain
 from hydra_plugins.engram import GROUPS
 
@@ -91,5 +91,5 @@ def test_a_yaml_spells_every_key_of_its_dataclass_with_its_default(file: str) ->
     assert isinstance(node, dict)
     if "defaults" in node:
         return
-    declared = {field.name for field in fields(locate(str(node.pop("_target_")), file)) if field.init}
+    declared = {key_of(field) for field in fields(locate(str(node.pop("_target_")), file)) if field.init}
     assert set(node) == declared
