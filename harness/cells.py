@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from harness import seeding
+from harness.chat import roles
 from harness.components import build, suggest
 from harness.failures import UsageError
 from harness.protocols import EnvironmentConfig, Task
@@ -45,9 +46,7 @@ class Cell:
     @cached_property
     def identity(self) -> str:
         """Hash of everything in the config that can change a result, and of the files that the method reads."""
-        kept = {key: self.config[key] for key in IDENTITY_KEYS}
-        kept["env"] = {key: value for key, value in kept["env"].items() if key not in SELECTION_KEYS}
-        kept["names"] = [self.method, self.env]
+        kept = {**self._work, "llm": roles.identity(self.config["llm"])}
         method = self.component("method")
         fingerprint = getattr(method, "fingerprint", None)
         if fingerprint is not None and (contents := fingerprint()):
@@ -55,8 +54,22 @@ class Cell:
         order = getattr(method, "order", None)
         if order is not None and (ordered := order(self.episodes(), self.seed)) is not None:
             kept["episodes"] = [str(key) for key in ordered]  # each result hangs on those before
-        text = json.dumps(kept, sort_keys=True, default=str)
-        return hashlib.sha256(text.encode()).hexdigest()[:12]
+        return _hash(kept)
+
+    @cached_property
+    def work(self) -> str:
+        """Hash of what the config asks for whatever the model: what a replay has in common with its recording."""
+        return _hash(self._work)
+
+    @property
+    def _work(self) -> dict[str, Any]:
+        kept = {key: self.config[key] for key in IDENTITY_KEYS if key != "llm"}
+        kept["env"] = {key: value for key, value in kept["env"].items() if key not in SELECTION_KEYS}
+        kept["names"] = [self.method, self.env]
+        limits = self.config["budget"]["episode"]
+        if any(limit is not None for limit in limits.values()):
+            kept["budget"] = limits
+        return kept
 
     @property
     def folder_name(self) -> str:
@@ -67,11 +80,16 @@ class Cell:
     def env_identity(self) -> str:
         """Cells of the same environment config can share a simulator."""
         node = {key: value for key, value in self.config["env"].items() if key not in SELECTION_KEYS}
-        return hashlib.sha256(json.dumps(node, sort_keys=True, default=str).encode()).hexdigest()[:12]
+        return _hash(node)
 
     def component(self, group: str) -> Any:
-        """Build the light dataclass of a config group."""
-        return build(self.config[group], group)
+        """Build the light dataclass of a config group; of `llm` that of the roles without a model of their own."""
+        node = self.config[group]
+        return build(roles.base(node) if group == "llm" else node, group)
+
+    def chat_models(self) -> dict[str, Any]:
+        """Build the config of every chat model, by the key at which it stands."""
+        return {where: build(node, where) for node, where in roles.each(self.config["llm"])}
 
     def episodes(self) -> list[EpisodeKey]:
         """The episodes that this command asks for. Raises `UsageError` for an unknown task, a scene
@@ -112,6 +130,10 @@ def _instructions(choice: str, env: str, task: Task, scene: int) -> Sequence[int
     if choice == "all":
         return range(count)
     raise UsageError(f"env.instructions is `{choice}`; it can be {', '.join(INSTRUCTION_CHOICES)}.")
+
+
+def _hash(kept: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(kept, sort_keys=True, default=str).encode()).hexdigest()[:12]
 
 
 def unique(cells: Sequence[Cell]) -> list[Cell]:

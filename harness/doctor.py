@@ -12,6 +12,7 @@ from hydra.core.global_hydra import GlobalHydra
 from omegaconf import OmegaConf
 
 from harness import __version__
+from harness.chat import roles
 from harness.components import build
 from harness.failures import UsageError
 from harness.protocols import Problem
@@ -70,7 +71,8 @@ def _examine_option(group: str, option: str, kind: str) -> Iterator[Finding]:
     node = OmegaConf.to_container(compose("config", overrides=[f"{group}={option}"])[group], resolve=True)
     assert isinstance(node, dict)
     try:
-        component = build({str(key): value for key, value in node.items()}, group)
+        values = {str(key): value for key, value in node.items()}
+        component = build(roles.base(values) if group == "llm" else values, group)
     except UsageError as error:
         yield Finding(kind, option, (Problem(str(error), "Mend its YAML or install its package."),))
         return

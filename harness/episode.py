@@ -6,12 +6,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from harness.failures import MethodFailure, ResetError, SimulatorError
+from harness.chat.budget import EpisodeGuard
+from harness.chat.keys import request_key, written_down
+from harness.failures import BudgetExceeded, MethodFailure, ResetError, SimulatorError
 from harness.protocols import ChatModel, Environment, Message, Reply, Reset, Sampling, Task
-from harness.records import EpisodeKey, TrialRecord, Usage
+from harness.records import EpisodeKey, Spent, TrialRecord, Usage
 from harness.seeding import Seeds
 
 if TYPE_CHECKING:
@@ -56,6 +58,7 @@ class Episode:
     sandbox: Sandbox
     trace: TraceWriter
     sampling: Sampling = field(default_factory=Sampling)
+    budget: EpisodeGuard = field(default_factory=EpisodeGuard)
     history: Callable[[], Sequence[Mapping[str, Any]]] = tuple
     """The rows of the cell's episodes that have ended with a verdict, in the order in which they ended. Only for
     methods with an `order`: for others it depends on who was faster."""
@@ -64,6 +67,7 @@ class Episode:
     served: set[str] = field(default_factory=set)
     """Models that answered, by their own name and version."""
     usage: Usage = field(default_factory=Usage)
+    spent: Spent = field(default_factory=Spent)
     trials: list[TrialRecord] = field(default_factory=list)
     current: Trial | None = None
     variation: Mapping[str, str] = field(default_factory=dict)
@@ -78,7 +82,8 @@ class Episode:
     @contextmanager
     def trial(self) -> Iterator[Trial]:
         """Reset to the episode's scene and attempt it. A `MethodFailure` inside ends the trial with its
-        kind; any other exception goes through and makes the episode an error."""
+        kind, and that of a spent budget the episode; any other exception goes through and makes the episode
+        an error."""
         index = len(self.trials)
         seeds = replace(self.seeds, trial=index)
         reset = self._reset(seeds)
@@ -107,9 +112,13 @@ class Episode:
         self.trace(
             "trial_end", index=index, success=record.success, failure=record.failure, reason=record.reason
         )
+        if isinstance(failure, BudgetExceeded) and not verdict.success:
+            raise failure
 
     def chat(self, role: str, messages: Sequence[Message], **sampling: Any) -> Reply:
-        """Ask the chat model that plays `role`. Recorded and counted; raises `ProviderError`."""
+        """Ask the chat model that plays `role`. Recorded and counted; raises `ProviderError`, and
+        `BudgetExceeded` when the episode has used up what it may."""
+        self.budget.before(self.usage)
         trial = self.current.index if self.current else len(self.trials)
         seed = replace(self.seeds, trial=trial).sampling(role)
         settings = replace(self.sampling, seed=seed, **sampling)
@@ -117,19 +126,24 @@ class Episode:
         reply = self.models(role).complete(messages, settings)
         seconds = time.monotonic() - started
         self.served.add(reply.model)
-        self.usage.add(reply.prompt_tokens, reply.completion_tokens, reply.cost_usd, reply.cached, seconds)
+        self.usage.add(role, reply, seconds)
+        self.spent.add(reply)
         self.trace(
             "chat",
             role=role,
+            key=request_key(messages, settings),
             model=reply.model,
-            messages=[{"role": m.role, "text": m.text, "images": len(m.images)} for m in messages],
+            messages=written_down(messages),
+            sampling=asdict(settings),
             reply=reply.text,
             finish_reason=reply.finish_reason,
             tokens=[reply.prompt_tokens, reply.completion_tokens],
+            cost_usd=reply.cost_usd,
             cached=reply.cached,
             seconds=round(seconds, 4),
             details=dict(reply.details),
         )
+        self.budget.after(reply)
         return reply
 
     def _observe(self, moment: str, trial: int) -> None:

@@ -11,7 +11,9 @@ from __future__ import annotations
 from typing import ClassVar, Literal, get_args
 
 FailureKind = Literal["goal", "generation", "code", "perception", "motion", "stalled", "steps", "budget"]
-ErrorKind = Literal["provider", "quota", "simulator", "reset", "timeout", "crash", "policy_server", "bug"]
+ErrorKind = Literal[
+    "provider", "quota", "price", "replay", "simulator", "reset", "timeout", "crash", "policy_server", "bug"
+]
 
 FAILURE_KINDS: tuple[str, ...] = get_args(FailureKind)
 ERROR_KINDS: tuple[str, ...] = get_args(ErrorKind)
@@ -85,6 +87,18 @@ class QuotaError(ProviderError):
     """The provider's quota is spent; retrying does not help."""
 
     kind = "quota"
+
+
+class PriceUnknown(HarnessError):
+    """A budget counts money, and a reply came from a model without a known price."""
+
+    kind = "price"
+
+
+class NotRecorded(HarnessError):
+    """A replay was asked for a call that its recording does not have."""
+
+    kind = "replay"
 
 
 class PolicyServerError(ProviderError):

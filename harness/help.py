@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from importlib.metadata import entry_points
 from itertools import pairwise
@@ -56,6 +57,11 @@ def _keys(config: type, prefix: str) -> list[str]:
         default = field.default_factory() if field.default_factory is not MISSING else field.default
         if is_dataclass(default):
             lines += _keys(type(default), f"{name}.")
+        elif isinstance(default, Mapping):
+            lines += [
+                f"  {f'{name}.{key}={value}':<30}{described.get(field.name, '')}"
+                for key, value in default.items()
+            ]
         elif default != schema.MISSING:
             line = f"  {f'{name}={_shown(default)}':<30}{described.get(field.name, '')}"
             lines.append(line.rstrip())

@@ -14,17 +14,23 @@ from typing import Any
 
 from harness import __version__
 from harness.cells import Cell
+from harness.chat.budget import EpisodeGuard
+from harness.chat.models import OpenModels
 from harness.episode import Episode, events_of
 from harness.failures import HarnessError, MethodFailure
-from harness.protocols import ChatModel, Environment, EnvironmentConfig, Method, Sampling, Task
+from harness.protocols import Environment, EnvironmentConfig, Method, Sampling, Task
 from harness.recording import Recorder
 from harness.records import VERDICTS, EpisodeKey
 from harness.seeding import Seeds
 from harness.store import ROWS, Row, read_rows
 from harness.tracing import Trace
 
-VOLATILE = frozenset({"started", "timings", "machine", "attempt", "code", "versions", "trace", "video"})
+VOLATILE = frozenset(
+    {"started", "timings", "machine", "attempt", "code", "versions", "trace", "video", "spent"}
+)
 """Keys of a row that may differ between two runs of the same episode."""
+MODEL_CHOICE = frozenset({"cell", "llm"})
+"""Keys of a row that name the config of the chat models: `llm=replay` for an episode that was recorded with another."""
 
 
 @dataclass
@@ -35,7 +41,8 @@ class CellRuntime:
     folder: Path
     code: str
     hang_file: Path | None = None
-    _model: ChatModel | None = field(default=None, repr=False)
+    models: OpenModels = field(default_factory=OpenModels, repr=False)
+    """Shared by the cells of a process."""
 
     @cached_property
     def method(self) -> Method:
@@ -61,10 +68,9 @@ class CellRuntime:
 
         return Sandbox(Limits(**self.cell.config["sandbox"]), hang_file=self.hang_file)
 
-    def model(self, role: str) -> ChatModel:
-        if self._model is None:
-            self._model = self.cell.component("llm").open()
-        return self._model
+    @cached_property
+    def budget(self) -> EpisodeGuard:
+        return EpisodeGuard.of(self.cell.config["budget"])
 
     def history(self) -> list[Row]:
         """Rows of this cell that have a verdict, in the order in which they were written."""
@@ -73,9 +79,7 @@ class CellRuntime:
         return [row for row in rows if row["status"] in VERDICTS]
 
     def close(self) -> None:
-        if self._model is not None:
-            self._model.close()
-            self._model = None
+        self.models.close()
 
 
 def play(runtime: CellRuntime, env: Environment, key: EpisodeKey, attempt: int) -> Row:
@@ -87,10 +91,11 @@ def play(runtime: CellRuntime, env: Environment, key: EpisodeKey, attempt: int) 
         task=runtime.tasks[key.task],
         env=env,
         seeds=Seeds(cell.env, key.task, key.scene, cell.seed),
-        models=runtime.model,
+        models=runtime.models.of(cell, key),
         sandbox=runtime.sandbox,
         trace=trace,
         sampling=Sampling(**cell.config["sampling"]),
+        budget=runtime.budget,
         history=runtime.history,
     )
     status, kind, reason = "error", "bug", ""
@@ -128,6 +133,7 @@ def play(runtime: CellRuntime, env: Environment, key: EpisodeKey, attempt: int) 
         steps=sum(t.steps for t in episode.trials),
         events=dict(events_of(episode.trials)),
         usage=usage,
+        spent=dict(vars(episode.spent)),
         models=sorted(episode.served),
         versions=versions(env),
         started=started,
@@ -183,6 +189,7 @@ def blank_row(cell: Cell, key: EpisodeKey, instruction: str, code: str, attempt:
         "steps": 0,
         "events": {},
         "usage": {},
+        "spent": {},
         "attempt": attempt,
         "code": code,
         "versions": {},
@@ -197,6 +204,11 @@ def blank_row(cell: Cell, key: EpisodeKey, instruction: str, code: str, attempt:
 def comparable(row: Row) -> Row:
     """A row without what may differ between two runs of the same episode (times, machine, paths)."""
     return {key: value for key, value in row.items() if key not in VOLATILE}
+
+
+def comparable_to_recording(row: Row) -> Row:
+    """A row as a replay of its episode has it too: also without the name of the model's config."""
+    return {key: value for key, value in comparable(row).items() if key not in MODEL_CHOICE}
 
 
 def versions(env: Environment) -> dict[str, str]:

@@ -311,6 +311,14 @@ class ChatModel(Protocol):
 class ChatModelConfig(Protocol):
     """The dataclass behind `conf/llm/*.yaml`."""
 
+    # It may also have
+    # - `incidental`, a class attribute: keys that cannot change an answer (limits, prices, where the key is read from);
+    #   with other values it is the same cell, and finds the same replies in the cache;
+    # - `fingerprint() -> str`, a hash of what answers hang on beside its keys (empty for nothing);
+    # - `cached = False`, a class attribute, for a model whose replies are not worth keeping;
+    # - `is_priced() -> bool`: whether the cost of its replies is known, which a budget in USD needs;
+    # - `probe(sampling) -> list[Problem]`, which asks it one question before any simulator starts.
+
     def problems(self) -> list[Problem]: ...
 
     def open(self) -> ChatModel: ...
@@ -324,9 +332,9 @@ class Method(Protocol):
     is in the episode's trials, and what it means is the oracle's to say."""
 
     # A method may also have `problems() -> list[Problem]`, as the other components do, `cameras`, the names of those
-    # that it was told to look through, and `fingerprint() -> str`, a hash of the files it reads (empty for none):
-    # with another content it is another cell. A method that learns
-    # from episode to episode has `order(keys, seed)`, which gives the order in which a cell's episodes are played one
+    # that it was told to look through, `roles`, those for which it asks chat models, and `fingerprint() -> str`, a
+    # hash of the files it reads (empty for none): with another content it is another cell. A method that learns from
+    # episode to episode has `order(keys, seed)`, which gives the order in which a cell's episodes are played one
     # after the other (None for any order); `Episode.history` then gives the rows of those before.
 
     def requires(self) -> tuple[type, ...]:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from harness.protocols import Reply
 
 Status = Literal["success", "failure", "error"]
 VERDICTS: tuple[str, ...] = ("success", "failure")
@@ -24,26 +27,63 @@ class EpisodeKey:
 
 @dataclass
 class Usage:
-    """What an episode spent on chat models."""
+    """What an episode used of chat models, whoever served it: a reply from the cache or from a recording counts as
+    it did when it was made, so that this is the same however often an episode is played."""
 
     calls: int = 0
-    cached_calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cost_usd: float | None = 0.0
     """None as soon as one call has no known price."""
+    roles: dict[str, int] = field(default_factory=dict)
+    """Calls by role."""
     seconds: float = 0.0
 
-    def add(
-        self, prompt_tokens: int, completion_tokens: int, cost_usd: float | None, cached: bool, seconds: float
-    ) -> None:
+    @property
+    def tokens(self) -> int:
+        return self.prompt_tokens + self.completion_tokens
+
+    def add(self, role: str, reply: Reply, seconds: float) -> None:
         self.calls += 1
-        self.cached_calls += cached
-        self.prompt_tokens += prompt_tokens
-        self.completion_tokens += completion_tokens
-        known = self.cost_usd is not None and cost_usd is not None
-        self.cost_usd = self.cost_usd + cost_usd if known else None  # type: ignore[operator]
+        self.roles[role] = self.roles.get(role, 0) + 1
+        self.prompt_tokens += reply.prompt_tokens
+        self.completion_tokens += reply.completion_tokens
+        self.cost_usd = _sum(self.cost_usd, reply.cost_usd)
         self.seconds += seconds
+
+
+@dataclass
+class Spent:
+    """What playing an episode cost anew, in all attempts at it. It hangs on what the cache held, so it is no part of
+    what two runs of an episode have in common."""
+
+    calls: int = 0
+    cached_calls: int = 0
+    """Replies that came from the cache or a recording, for nothing."""
+    tokens: int = 0
+    cost_usd: float | None = 0.0
+    """None as soon as one new call has no known price."""
+
+    def add(self, reply: Reply) -> None:
+        if reply.cached:
+            self.cached_calls += 1
+            return
+        self.calls += 1
+        self.tokens += reply.prompt_tokens + reply.completion_tokens
+        self.cost_usd = _sum(self.cost_usd, reply.cost_usd)
+
+    def __add__(self, other: Spent) -> Spent:
+        return Spent(
+            self.calls + other.calls,
+            self.cached_calls + other.cached_calls,
+            self.tokens + other.tokens,
+            _sum(self.cost_usd, other.cost_usd),
+        )
+
+
+def _sum(one: float | None, other: float | None) -> float | None:
+    """Money; unknown as soon as a part of it is."""
+    return None if one is None or other is None else one + other
 
 
 @dataclass

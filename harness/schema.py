@@ -14,8 +14,9 @@ SELECTION_KEYS = ("tasks", "scenes", "instructions")
 """Keys of `env` that choose episodes. They are no part of a cell's identity: a longer grid only adds.
 Not so for methods with an `order`, whose episodes hang on those before: another choice is another cell."""
 IDENTITY_KEYS = ("method", "env", "llm", "sampling", "sandbox", "seed")
-"""Keys that can change a result. What is not here (workers, tracker, recording, name) cannot, or is part of the
-methods that use it, which name it as `${memory}`, `${retriever}`, `${embedder}` or `${image_embedder}`."""
+"""Keys that can change a result, `budget.episode` beside them. What is not here (workers, tracker, recording, cache,
+name) cannot, or is part of the methods that use it, which name it as `${memory}`, `${retriever}`, `${embedder}` or
+`${image_embedder}`."""
 
 
 @dataclass
@@ -56,6 +57,34 @@ class SamplingConfig:
 
 
 @dataclass
+class CacheConfig:
+    """Replies of chat models that are kept and served again; see `harness.chat.cache`."""
+
+    path: str | None = "outputs/cache.sqlite"
+    """One file for all sweeps of a machine; null: no cache."""
+
+
+@dataclass
+class EpisodeBudget:
+    """What one episode may use, whoever serves it; beyond it the episode is a failure `budget`."""
+
+    usd: float | None = None
+    tokens: int | None = None
+    calls: int | None = None
+
+
+@dataclass
+class BudgetConfig:
+    """What a sweep may spend anew, replies from the cache not counted; then it stops and can be continued."""
+
+    usd: float | None = None
+    tokens: int | None = None
+    """Prompts and replies together."""
+    calls: int | None = None
+    episode: EpisodeBudget = field(default_factory=EpisodeBudget)
+
+
+@dataclass
 class SandboxConfig:
     """Limits on one run of a generated program, time inside the task API not counted."""
 
@@ -63,6 +92,13 @@ class SandboxConfig:
     memory_mb: int = 1024
     output_chars: int = 10_000
     api_calls: int = 2_000
+
+
+def open_roles() -> Any:
+    """A model's own keys come from its YAML; any of them can be given to a role, as `llm.roles.ROLE.KEY=...`."""
+    from omegaconf import DictConfig
+
+    return DictConfig({"roles": DictConfig({}, flags={"struct": False})})
 
 
 @dataclass
@@ -74,7 +110,8 @@ class Config:
     seed: int = 0
     method: Any = MISSING
     env: Any = MISSING
-    llm: Any = MISSING
+    llm: Any = field(default_factory=open_roles)
+    """Keys that are another model's for one role, as in `llm.roles.reflector.model=...`."""
     embedder: Any = MISSING
     image_embedder: Any = MISSING
     memory: Any = MISSING
@@ -84,3 +121,5 @@ class Config:
     run: RunConfig = field(default_factory=RunConfig)
     sampling: SamplingConfig = field(default_factory=SamplingConfig)
     sandbox: SandboxConfig = field(default_factory=SandboxConfig)
+    cache: CacheConfig = field(default_factory=CacheConfig)
+    budget: BudgetConfig = field(default_factory=BudgetConfig)

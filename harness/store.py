@@ -10,12 +10,13 @@ import os
 import socket
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from harness.cells import Cell
 from harness.failures import UsageError
+from harness.records import Spent
 
 FORMAT = 1
 """Version of the files' layout. A folder of another format is refused, never rewritten."""
@@ -71,6 +72,7 @@ class Digest:
     cost_usd: float | None
     seconds: float
     trace: str | None
+    spent: Spent = field(default_factory=Spent)
 
     @classmethod
     def of(cls, row: Row) -> Digest:
@@ -92,6 +94,7 @@ class Digest:
             cost_usd=usage["cost_usd"],
             seconds=row["timings"].get("seconds", 0.0),
             trace=row["trace"],
+            spent=Spent(**row.get("spent", {})),
         )
 
 

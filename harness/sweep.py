@@ -17,11 +17,13 @@ from types import FrameType
 
 from harness import __version__, preflight
 from harness.cells import Cell, unique
+from harness.chat import roles
+from harness.chat.budget import EpisodeGuard, Purse
 from harness.failures import UsageError
 from harness.play import blank_row
 from harness.pool import PROJECT, Died, Finished, Job, Pool, Worker
 from harness.progress import Progress
-from harness.records import VERDICTS
+from harness.records import VERDICTS, Spent
 from harness.schema import RunConfig
 from harness.store import CellStore, Digest, Row, claimed
 from harness.trackers import GuardedTracker
@@ -29,6 +31,8 @@ from harness.worker import Player
 
 RETRIED_ERRORS = ("simulator", "crash", "timeout")
 """Errors after which the same sweep plays the episode again, on a fresh simulator."""
+STOPPING_ERRORS = ("quota", "price", "replay")
+"""Errors that every other episode would meet as well: the sweep ends with the first."""
 
 
 @dataclass
@@ -151,6 +155,18 @@ class _Sweep:
         self._queue = Queue(jobs, self._one_by_one)
         self._left.update(job.cell.identity for job in jobs)
         self._stop_requests = 0
+        self._to_play = list({job.cell.identity: job.cell for job in jobs}.values())
+        digests = [digest for store in self._stores.values() for digest in store.digests().values()]
+        self._purse = Purse(EpisodeGuard.of(cells[0].config["budget"]).sweep, (d.spent for d in digests))
+        self._out_of_budget = ""
+        self._earlier = {
+            (identity, digest.episode): digest.spent
+            for identity, store in self._stores.items()
+            for digest in store.digests().values()
+        }
+        """What attempts that ended in an error cost; the row that replaces them says so."""
+        self._asked: set[str] = set()
+        """Roles that were asked."""
         self._progress = Progress(
             done=sum(len(cell.wanted) for cell in self._result.cells) - len(jobs),
             missing=len(jobs),
@@ -196,7 +212,9 @@ class _Sweep:
         with ExitStack() as stack:
             stack.callback(self._finish)
             self._tracker.call("start", [cell.cell for cell in self._result.cells])
+            self._stop_when_spent()
             if self._queue:
+                preflight.probe(self._to_play)
                 stack.enter_context(self._signals())
                 self._progress.start()
                 stack.callback(self._progress.close)
@@ -241,15 +259,27 @@ class _Sweep:
     def _handle(self, event: Finished | Died) -> None:
         job = event.job
         row = event.row if isinstance(event, Finished) else self._row_of_dead(event)
+        self._pay(job, row)
         if (
             row["status"] == "error"
             and row["error"] in RETRIED_ERRORS
             and job.attempt <= self._settings.retries
+            and not self._purse.empty
         ):
             self._queue.put_first(Job(job.cell, job.key, job.attempt + 1))
             self._note(f"{self._title(job)}: {row['error']} ({row['reason'].splitlines()[0]}); played again")
             return
         self._write(job, row)
+
+    def _pay(self, job: Job, row: Row) -> None:
+        """Count what an attempt cost, and add what earlier ones did to its row. What a worker had spent when it died
+        is not known."""
+        spent = Spent(**row["spent"])
+        self._purse.pay(spent)
+        attempts = job.cell.identity, row["episode"]
+        self._earlier[attempts] = total = self._earlier.get(attempts, Spent()) + spent
+        row["spent"] = dict(vars(total))
+        self._asked |= row["usage"].get("roles", {}).keys()
 
     def _write(self, job: Job, row: Row) -> None:
         identity = job.cell.identity
@@ -263,6 +293,7 @@ class _Sweep:
         self._tracker.call("row", job.cell, row)
         self._progress.row(row)
         self._queue.done(job)
+        self._stop_when_spent()
         if row["status"] == "error":
             self._after_error(job, row)
         else:
@@ -272,7 +303,7 @@ class _Sweep:
         result = self._by_identity[job.cell.identity]
         self._errors_in_a_row[job.cell.identity] += 1
         self._note(f"{self._title(job)}: error {row['error']}: {row['reason'].splitlines()[0]}")
-        if self._settings.fail_fast or row["error"] == "quota":
+        if self._settings.fail_fast or row["error"] in STOPPING_ERRORS:
             dropped = len(self._queue)
             self._queue.clear()
             result.stopped = f"the sweep stopped at this error; {dropped} episodes were not played"
@@ -283,6 +314,14 @@ class _Sweep:
                     f"{self._settings.max_errors} errors in a row; {dropped} episodes were not played"
                 )
                 self._progress.dropped(dropped)
+
+    def _stop_when_spent(self) -> None:
+        """Hand out no more episodes once the sweep's budget is reached; those in flight end."""
+        if self._queue and (reached := self._purse.empty):
+            self._out_of_budget = f"{reached}; run the same command with a larger budget to go on"
+            self._progress.dropped(len(self._queue))
+            self._queue.clear()
+            self._note(f"Stopping: {self._out_of_budget}.")
 
     def _row_of_dead(self, died: Died) -> Row:
         job = died.job
@@ -309,6 +348,14 @@ class _Sweep:
         for store in self._stores.values():
             store.sync()
         self._tracker.call("end")
+        for result in self._result.cells:
+            if self._out_of_budget and result.unplayed:
+                result.stopped = self._out_of_budget
+        named = {role for cell in self._to_play for role in roles.entries(cell.config["llm"])}
+        if self._result.played and (unused := named - self._asked):
+            self._result.notes.append(
+                f"llm.roles: nothing of what was played now asked for {', '.join(sorted(unused))}."
+            )
         self._result.interrupted = self._stop_requests > 0
 
     @contextmanager

@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -34,7 +34,7 @@ class Trace:
         if self.path is None:
             return
         if "messages" in data:
-            data["messages"] = [self._shortened(message) for message in data["messages"]]
+            data["messages"] = [shortened(message, self._seen) for message in data["messages"]]
         record = {"event": event, "t": round(time.monotonic() - self._started, 4), **data}
         if self._file is None:
             self._frame.append(record)
@@ -53,13 +53,6 @@ class Trace:
             self._file.close()
             self._file = None
 
-    def _shortened(self, message: dict[str, Any]) -> dict[str, Any]:
-        digest = hashlib.sha256(message["text"].encode()).hexdigest()[:16]
-        if digest in self._seen:
-            return {"role": message["role"], "ref": digest}
-        self._seen.add(digest)
-        return {**message, "id": digest}
-
 
 def read(path: Path) -> Iterator[dict[str, Any]]:
     """Events of a trace with the references of chat messages resolved. A torn last line is left out."""
@@ -70,11 +63,25 @@ def read(path: Path) -> Iterator[dict[str, Any]]:
                 return
             event = json.loads(line)
             for message in event.get("messages", ()):
-                if "ref" in message:
-                    message["text"] = texts[message.pop("ref")]
-                else:
-                    texts[message.pop("id")] = message["text"]
+                restore(message, texts)
             yield event
+
+
+def shortened(message: Mapping[str, Any], seen: set[str]) -> dict[str, Any]:
+    """A chat message whose text, if it is among `seen`, is a reference; else its text joins them."""
+    digest = hashlib.sha256(message["text"].encode()).hexdigest()[:16]
+    if digest in seen:
+        return {**{key: value for key, value in message.items() if key != "text"}, "ref": digest}
+    seen.add(digest)
+    return {**message, "id": digest}
+
+
+def restore(message: dict[str, Any], texts: dict[str, str]) -> None:
+    """Undo `shortened`: a message gets its text back, or its text joins `texts`."""
+    if "ref" in message:
+        message["text"] = texts[message.pop("ref")]
+    else:
+        texts[message.pop("id")] = message["text"]
 
 
 def _open(path: Path) -> IO[str]:

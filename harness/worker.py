@@ -11,6 +11,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from harness.cells import Cell
+from harness.chat.models import OpenModels
 from harness.failures import HarnessError
 from harness.play import CellRuntime, blank_row, play
 from harness.protocols import Environment
@@ -24,11 +25,12 @@ class Player:
     def __init__(self, hang_file: Path | None = None) -> None:
         self._hang_file = hang_file
         self._runtimes: dict[str, CellRuntime] = {}
+        self._models = OpenModels()
         self._env: Environment | None = None
         self._env_identity = ""
 
     def add(self, cell: Cell, folder: Path, code: str) -> None:
-        self._runtimes[cell.identity] = CellRuntime(cell, folder, code, self._hang_file)
+        self._runtimes[cell.identity] = CellRuntime(cell, folder, code, self._hang_file, self._models)
 
     def play(self, cell_identity: str, key: EpisodeKey, attempt: int) -> Row:
         runtime = self._runtimes[cell_identity]
@@ -40,8 +42,7 @@ class Player:
             return error_row(runtime, key, attempt, kind, f"{type(error).__name__}: {error}")
 
     def close(self) -> None:
-        for runtime in self._runtimes.values():
-            runtime.close()
+        self._models.close()
         self._close_env()
 
     def _environment(self, runtime: CellRuntime) -> Environment:

@@ -24,6 +24,13 @@ NOOP: dict[str, Any] = {
     "run": {"workers": 0, "episode_timeout": 60.0, "retries": 1, "max_errors": 5, "fail_fast": False},
     "sampling": {"temperature": 0.0, "max_tokens": 512},
     "sandbox": {"seconds": 5.0, "memory_mb": 1024, "output_chars": 10000, "api_calls": 2000},
+    "cache": {"path": None},
+    "budget": {
+        "usd": None,
+        "tokens": None,
+        "calls": None,
+        "episode": {"usd": None, "tokens": None, "calls": None},
+    },
 }
 
 
