@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import ClassVar
 
 from harness.failures import ProviderError
 from harness.protocols import ChatModel, Message, Problem, Reply, Sampling
@@ -19,6 +20,8 @@ _HINT = f"Your reply; a line with only `{_END}`, or Ctrl-D, ends it:"
 @dataclass(frozen=True)
 class Human:
     """The config behind `conf/llm/human.yaml`; it has nothing to choose."""
+
+    cached: ClassVar[bool] = False  # who asks a person wants to be asked
 
     def problems(self) -> list[Problem]:
         try:

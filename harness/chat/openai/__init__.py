@@ -107,6 +107,12 @@ class OpenAIChat:
             )
         return found
 
+    def is_priced(self) -> bool:
+        """Whether the cost of its replies is known."""
+        from harness.chat.openai.prices import read_prices
+
+        return read_prices(self.prices).of(self.model) is not None
+
     def probe(self, sampling: Sampling) -> list[Problem]:
         """Ask the model one question: whether it is there, and which parameters it refuses."""
         from harness.chat.openai.model import OpenAIModel

@@ -20,6 +20,7 @@ from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from harness.failures import ProviderError
 from harness.protocols import ChatModel, Message, Sampling
 
 
@@ -294,8 +295,9 @@ def limited_to(most: int, then: Answer) -> Answer:
     return answer
 
 
-def answered_by(model: ChatModel) -> Answer:
-    """Replies of a chat model, for example the rules: what is sent is read back from the wire. Chat only."""
+def answered_by(model: ChatModel, otherwise: Answer | None = None) -> Answer:
+    """Replies of a chat model, for example the rules: what is sent is read back from the wire. Chat only. What the
+    model does not take, such as a preflight's question to the rules, is answered otherwise: by OK."""
 
     def answer(exchange: Exchange) -> None:
         body = exchange.body
@@ -306,9 +308,12 @@ def answered_by(model: ChatModel) -> Answer:
             tuple(body.get("stop", ())),
             body.get("seed", 0),
         )
-        reply = model.complete(messages, sampling)
+        try:
+            reply = model.complete(messages, sampling)
+        except ProviderError:
+            return (otherwise or says("OK"))(exchange)
         usage = {"prompt_tokens": reply.prompt_tokens, "completion_tokens": reply.completion_tokens}
-        says(reply.text, reply.finish_reason, usage=usage, model=reply.model)(exchange)
+        return says(reply.text, reply.finish_reason, usage=usage, model=reply.model)(exchange)
 
     return answer
 
