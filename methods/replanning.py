@@ -38,6 +38,13 @@ class Replanning:
         """See `harness.protocols.Method`."""
         return self.replan.cameras if self.replan else ()
 
+    @property
+    def roles(self) -> Sequence[str]:
+        """See `harness.protocols.Method`."""
+        from methods.lmp.writer import LOW_LEVEL_ROLE, ROLES
+
+        return (*ROLES.values(), LOW_LEVEL_ROLE, *(self.replan.roles if self.replan else ()))
+
     def problems(self) -> list[Problem]:
         return self.replan.problems() if self.replan else []
 

@@ -57,6 +57,11 @@ class Replan(Protocol):
         """See `harness.protocols.Method`."""
         ...
 
+    @property
+    def roles(self) -> Sequence[str]:
+        """Roles of chat models that it asks itself, beside those that write programs."""
+        ...
+
     def problems(self) -> list[Problem]:
         """What keeps it from working here, and the commands that mend it."""
         ...
@@ -84,6 +89,10 @@ class Plain:
 
     @property
     def cameras(self) -> Sequence[str]:
+        return ()
+
+    @property
+    def roles(self) -> Sequence[str]:
         return ()
 
     def problems(self) -> list[Problem]:

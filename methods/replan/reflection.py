@@ -32,6 +32,10 @@ class Reflection(Plain):
     def cameras(self) -> Sequence[str]:
         return (self.camera,) if self.camera else ()
 
+    @property
+    def roles(self) -> Sequence[str]:
+        return (REFLECTOR,)
+
     def look(self, env: Manipulation) -> View | None:
         return env.view(self.camera or env.cameras()[0])
 

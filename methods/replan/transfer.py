@@ -38,6 +38,10 @@ class Transfer(Plain):
     adapt: bool = True
     """Whether a record is rewritten in this environment's style first (equation 8); else it is shown as it is."""
 
+    @property
+    def roles(self) -> Sequence[str]:
+        return (ADAPTER,) if self.adapt else ()
+
     def problems(self) -> list[Problem]:
         return self.memory.problems()
 
