@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,9 @@ class ReplyCache:
         path.parent.mkdir(parents=True, exist_ok=True)
         self._guard = threading.Lock()
         self._connection = sqlite3.connect(path, timeout=WAIT, isolation_level=None, check_same_thread=False)
+        self._connection.text_factory = partial(
+            str, encoding="utf-8", errors="replace"
+        )  # damage is found below
         self._claims = open(f"{path}.claims", "a+b")  # noqa: SIM115  it is held until close()
         try:
             with self._claimed(0):  # sqlite lets one process change the mode, and others do not wait for it
