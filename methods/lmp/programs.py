@@ -9,7 +9,7 @@ from functools import partial, wraps
 from typing import TYPE_CHECKING, Any
 
 from harness.failures import CodeFailure
-from methods.lmp.interface import call_record
+from methods.lmp.interface import call_record, described
 from methods.lmp.prompt import CONTEXT_PROGRAMS, LAZY_PROGRAMS, MAP_PROGRAMS, Request, request
 from methods.lmp.values import LazyMap, LazyObservation, Observations, observations
 
@@ -93,10 +93,19 @@ def _shows_objects(program: str) -> bool:
 
 
 def _asked(program: str, query: str, objects: list[str]) -> Request:
-    """Raises `CodeFailure` when a program is called with what is no sentence."""
-    if not isinstance(query, str) or not query.strip(" ."):
-        raise CodeFailure(f"{program} has to be called with a sentence, not with {query!r}")
+    """Raises `CodeFailure` when a program is called with what is no sentence, or no text that can be sent."""
+    if not isinstance(query, str) or not query.replace(".", " ").split() or not _is_unicode(query):
+        raise CodeFailure(f"{program} has to be called with a sentence, not with {described(query)}")
     return request(program, query, objects)
+
+
+def _is_unicode(text: str) -> bool:
+    """Whether it holds no half of a surrogate pair, as "\\ud83d" without its second half is one."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _ret_val(asked: Request, program: Program) -> Any:

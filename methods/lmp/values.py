@@ -89,8 +89,14 @@ class Observations:
     def __iter__(self) -> Iterator[LazyObservation]:
         return iter(self._items)
 
-    def __getitem__(self, index: int) -> LazyObservation:
-        return self._items[index]
+    def __getitem__(self, index: Any) -> Any:
+        """One of them, or a tuple of those in a slice."""
+        try:
+            return self._items[index]
+        except (
+            ValueError
+        ) as error:  # a slice that cannot be; the sandbox takes only an `IndexError` for a mistake
+            raise IndexError(str(error)) from error
 
 
 def observations(asked: Request, evaluate: Evaluate, known: Sequence[str]) -> LazyObservation | Observations:

@@ -13,7 +13,7 @@ from harness.protocols import Motion, Pose
 from methods.voxels import controller
 from methods.voxels.controller import Waypoint
 from methods.voxels.grid import Grid
-from methods.voxels.maps import Count, RotationMap
+from methods.voxels.maps import Count, RotationMap, orientation
 from methods.voxels.observation import Observation
 from methods.voxels.planner import PlannerConfig, plan
 
@@ -152,7 +152,7 @@ class _Call:
         return self._made(voxel, position, self._opening(voxel))
 
     def _made(self, voxel: Any, position: Floats, opening: float) -> Waypoint:
-        quaternion = self._pose.quaternion if self._rotation is None else self._rotation.at(voxel)
+        quaternion = self._pose.quaternion if self._rotation is None else orientation(self._rotation, voxel)
         speed = 1.0 if self._velocity is None else float(self._velocity[tuple(voxel)])
         inside = np.clip(position, self._grid.low + MARGIN, self._grid.high - MARGIN)
         return Waypoint(Pose(inside, quaternion), speed if speed > 0 else 1.0, opening)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,6 +43,10 @@ class ValueMap(np.ndarray):
 
     def __setitem__(self, key: Any, value: Any) -> None:
         super().__setitem__(_forgive(key, self.shape, self.count), value)
+
+    def __iter__(self) -> Iterator[Any]:
+        """Plane by plane; by indices it would have no end, since the one after the last is the last."""
+        return iter(np.asarray(self))
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         """NumPy's own code counts from the end, so that it gets plain arrays. A result of the map's shape is a
@@ -102,25 +106,24 @@ class RotationMap:
         box = self._box(key)
         if any(isinstance(part, slice) for part in box):
             raise IndexError("a rotation map is read one voxel at a time: map[x, y, z]")
-        return self.at(box)
+        return orientation(self, box)
 
-    def at(self, voxel: Any) -> Floats:
-        """The quaternion (4,) at voxel indices (3,)."""
-        for region, quaternion in reversed(self._regions):
-            if _inside(tuple(int(v) for v in voxel), region):
-                return np.array(quaternion)
-        return np.array(self._default)
+    def __delitem__(self, key: Any) -> None:
+        raise TypeError("a rotation map holds a quaternion in each voxel; none can be deleted")
+
+    def __iter__(self) -> Iterator[Any]:
+        raise TypeError("a rotation map is read one voxel at a time: map[x, y, z]")
 
     def _box(self, key: Any) -> tuple[int | slice, ...]:
         if key is Ellipsis:
             key = (slice(None),) * 3
         parts = key if isinstance(key, tuple) else (key,)
-        if len(parts) == 4 and parts[3] == slice(None):
+        if len(parts) == 4 and isinstance(parts[3], slice) and parts[3] == slice(None):
             parts = parts[:3]
         parts = parts + (slice(None),) * (3 - len(parts))
         if len(parts) != 3:
             raise IndexError("a rotation map has three indices and holds a quaternion in each voxel")
-        if any(np.ndim(part) > 0 for part in parts if not isinstance(part, slice)):
+        if not all(isinstance(part, slice) or _is_number(part) for part in parts):
             raise IndexError(
                 "a rotation map is set in a voxel, in slices, in a mask of its size or everywhere"
             )
@@ -132,6 +135,14 @@ class RotationMap:
         except (ValueError, OverflowError) as error:
             # A program's mistake, as NumPy says it of an array; the sandbox takes only an `IndexError` for one.
             raise IndexError(str(error)) from error
+
+
+def orientation(rotations: RotationMap, voxel: Any) -> Floats:
+    """The quaternion (4,) at voxel indices (3,) inside of the grid. No method, for programs call those with anything."""
+    for region, quaternion in reversed(rotations._regions):
+        if _inside(tuple(int(v) for v in voxel), region):
+            return np.array(quaternion)
+    return np.array(rotations._default)
 
 
 def set_voxel_by_radius(
@@ -201,6 +212,13 @@ def _inside(voxel: tuple[int, ...], region: Region) -> bool:
         number in range(part.start, part.stop, part.step) if isinstance(part, slice) else number == part
         for number, part in zip(voxel, region, strict=True)
     )
+
+
+def _is_number(part: Any) -> bool:
+    """Also one that is no integer: it is rounded, and what is not finite refused."""
+    if isinstance(part, np.ndarray):
+        return part.shape == () and part.dtype.kind in "iuf"
+    return isinstance(part, int | float | np.integer | np.floating)
 
 
 def _quaternion(value: Any) -> Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -35,13 +35,14 @@ class Observation:
     """(3,) mean point, metres."""
     points: Floats
     """(N, 3) metres; empty for the end effector and the surface."""
-    grid: Grid
+    _grid: Grid = field(repr=False)
+    """Not for programs: it is the one that plans are made on."""
     is_effector: bool = False
 
     @cached_property
     def occupancy_map(self) -> NDArray[np.bool_]:
         """(S, S, S): the voxels that hold a point of the object."""
-        return self.grid.occupancy(self.points)
+        return self._grid.occupancy(self.points)
 
 
 def observe(env: Manipulation, grid: Grid, name: str) -> Observation:
@@ -57,7 +58,7 @@ def observe(env: Manipulation, grid: Grid, name: str) -> Observation:
             voxel,
             np.stack([voxel, voxel]),
             towards,
-            pose.position,
+            pose.position.copy(),
             nothing,
             grid,
             is_effector=True,

@@ -13,7 +13,7 @@ import pytest
 
 from harness.failures import CodeFailure
 from methods.voxels.grid import Grid
-from methods.voxels.maps import RotationMap, ValueMap, set_voxel_by_radius
+from methods.voxels.maps import RotationMap, ValueMap, orientation, set_voxel_by_radius
 
 SIZE = 100
 ROUNDED, CLAMPED = "map: index rounded", "map: index clamped"
@@ -187,7 +187,7 @@ def test_a_rotation_map_is_one_quaternion_until_it_is_set(rotations: RotationMap
     rotations[:, :, :] = [2, 0, 0, 0]  # brought to unit length
     np.testing.assert_array_equal(rotations[0, 50, 99], SIDE)
     rotations[...] = DOWN
-    np.testing.assert_array_equal(rotations.at((1, 2, 3)), DOWN)
+    np.testing.assert_array_equal(rotations[1, 2, 3], DOWN)
 
 
 def test_the_newest_region_of_a_rotation_map_wins(rotations: RotationMap, counted: Counter[str]) -> None:
@@ -205,7 +205,7 @@ def test_the_newest_region_of_a_rotation_map_wins(rotations: RotationMap, counte
         ((16, 15, 77), third),
     ]:
         np.testing.assert_array_equal(rotations[voxel], expected)
-        np.testing.assert_array_equal(rotations.at(np.array(voxel)), expected)
+        np.testing.assert_array_equal(orientation(rotations, np.array(voxel)), expected)
     assert not counted
     rotations[:] = DOWN
     np.testing.assert_array_equal(rotations[13, 99, 5], DOWN)
@@ -219,7 +219,7 @@ def test_every_other_plane_is_not_everywhere(rotations: RotationMap) -> None:
 
 def test_a_rotation_map_forgives_indices_and_counts(rotations: RotationMap, counted: Counter[str]) -> None:
     rotations[3.2, -4, 100] = SIDE
-    np.testing.assert_array_equal(rotations.at((3, 0, 99)), SIDE)
+    np.testing.assert_array_equal(orientation(rotations, (3, 0, 99)), SIDE)
     assert counted == {ROUNDED: 1, CLAMPED: 2}
     rotations[4, 5, 6, :] = SIDE
     np.testing.assert_array_equal(rotations[4, 5, 6], SIDE)
