@@ -246,7 +246,8 @@ _encode = json.JSONEncoder(allow_nan=False, ensure_ascii=False, separators=(",",
 
 
 def _line(row: Row) -> str:
-    return _encode(row) + "\n"
+    # Half of a surrogate pair, which a model's text can hold, is no UTF-8; its escape is JSON and reads back.
+    return _encode(row).encode(errors="backslashreplace").decode() + "\n"
 
 
 def _torn_tail(path: Path) -> bytes:

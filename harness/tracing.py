@@ -69,7 +69,7 @@ def read(path: Path) -> Iterator[dict[str, Any]]:
 
 def shortened(message: Mapping[str, Any], seen: set[str]) -> dict[str, Any]:
     """A chat message whose text, if it is among `seen`, is a reference; else its text joins them."""
-    digest = hashlib.sha256(message["text"].encode()).hexdigest()[:16]
+    digest = hashlib.sha256(message["text"].encode(errors="backslashreplace")).hexdigest()[:16]
     if digest in seen:
         return {**{key: value for key, value in message.items() if key != "text"}, "ref": digest}
     seen.add(digest)
@@ -85,11 +85,12 @@ def restore(message: dict[str, Any], texts: dict[str, str]) -> None:
 
 
 def _open(path: Path) -> IO[str]:
+    # Half of a surrogate pair, which a model's text can hold, is no UTF-8; its escape is JSON and reads back.
     try:
-        return open(path, "w", encoding="utf-8")
+        return open(path, "w", encoding="utf-8", errors="backslashreplace")
     except FileNotFoundError:
         path.parent.mkdir(parents=True, exist_ok=True)
-        return open(path, "w", encoding="utf-8")
+        return open(path, "w", encoding="utf-8", errors="backslashreplace")
 
 
 def _plain(value: Any) -> Any:

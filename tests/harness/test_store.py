@@ -54,6 +54,14 @@ def test_rows_survive_reopening_in_order(cell_store: CellStore) -> None:
     assert again.torn == 0
 
 
+def test_a_row_with_half_of_a_surrogate_pair_is_kept(cell_store: CellStore) -> None:
+    """A program's exception can hold one: its row must neither be lost nor stop the sweep."""
+    cell_store.append(row("a", reason="ValueError: \ud83d"))
+    cell_store.append(row("a", reason="ValueError: \ud83d \u00e7"))  # so that opening it again writes it anew
+    again = reopened(cell_store)
+    assert [kept["reason"] for kept in store.load(again.folder.parent)] == ["ValueError: \ud83d \u00e7"]
+
+
 def test_the_newest_row_of_an_episode_counts_and_older_ones_are_dropped(cell_store: CellStore) -> None:
     cell_store.append(row("a", status="error"))
     cell_store.append(row("b"))

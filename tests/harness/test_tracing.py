@@ -43,3 +43,13 @@ def test_no_path_no_file(tmp_path: Path) -> None:
     trace("code", code="x")
     trace.close()
     assert (list(tmp_path.iterdir()), trace.written) == ([], None)
+
+
+def test_half_of_a_surrogate_pair_is_kept(tmp_path: Path) -> None:
+    """A reply cut inside an emoji, or a program that raises with one."""
+    path = tmp_path / "a.jsonl"
+    trace = Trace(path)
+    trace("chat", messages=[{"role": "user", "text": "\ud83d", "images": 0}], reply="done \ud83d")
+    trace.close()
+    (event,) = read(path)
+    assert (event["messages"][0]["text"], event["reply"]) == ("\ud83d", "done \ud83d")
