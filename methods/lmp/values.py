@@ -93,9 +93,8 @@ class Observations:
         """One of them, or a tuple of those in a slice."""
         try:
             return self._items[index]
-        except (
-            ValueError
-        ) as error:  # a slice that cannot be; the sandbox takes only an `IndexError` for a mistake
+        except ValueError as error:
+            # A slice that cannot be; the sandbox takes only an `IndexError` for the program's mistake.
             raise IndexError(str(error)) from error
 
 
