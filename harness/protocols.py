@@ -230,6 +230,73 @@ class Actuation(Environment, Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Utterance:
+    """What the user said during a run, and the control step at which it was said."""
+
+    step: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Fact:
+    """What a subtask takes knowledge of, as words: ("left box", "holds", "plush bear")."""
+
+    subject: str
+    relation: str
+    value: str
+    since: int | None
+    """Control step at which the robot was first told or shown it; None as long as it was not."""
+
+
+@dataclass(frozen=True)
+class Subtask:
+    """A part of a long-horizon task, as the oracle knows it."""
+
+    text: str
+    """As a planner would put it: "inspect X", "pick up X from Y and place it to Z"."""
+    stage: int
+    """Counted from 0; stages follow each other."""
+    done_at: int | None
+    """Control step at which it was done, latched."""
+    facts: tuple[Fact, ...] = ()
+    """What has to be known for it and cannot be seen while it is done: it must be in memory. Empty where a look is
+    enough."""
+    outdated: tuple[Fact, ...] = ()
+    """What was so in an earlier stage and leads astray now."""
+
+
+@runtime_checkable
+class LongHorizon(Actuation, Protocol):
+    """An environment whose tasks go on for minutes: the user speaks during the run, changes the world between stages,
+    and no single picture shows all that a robot has to know. `subtasks` and `current_subtask` are the oracle's: for
+    scoring, and for a human's part. A method that reads them is told what it should find out."""
+
+    rest: Pose
+    """The tool's pose after the reset, where the arm hides little."""
+
+    def utterances(self) -> Sequence[Utterance]:
+        """All that the user has said since the reset, oldest first; whoever listens remembers how much he has heard.
+        What was said before it is the instruction."""
+        ...
+
+    def view(self, camera: str) -> View:
+        """As `Manipulation.view`: what this camera sees now, and nothing else."""
+        ...
+
+    def cloud(self, name: str) -> PointCloud:
+        """As `Manipulation.cloud`, for what some camera sees now. Raises `PerceptionFailure` naming what is seen."""
+        ...
+
+    def subtasks(self) -> Sequence[Subtask]:
+        """All of them, in the order in which they are best done, also those of stages to come."""
+        ...
+
+    def current_subtask(self) -> int | None:
+        """Index of the first one that is not done of the stage that runs; None when all of its are."""
+        ...
+
+
 class EnvironmentConfig(Protocol):
     """The dataclass behind `conf/env/*.yaml`. The first three fields choose episodes."""
 

@@ -21,6 +21,10 @@ PADS = (("pad_left", "tip_left"), ("pad_right", "tip_right"))
 """Geoms of the left and the right finger that touch what is grasped."""
 
 
+CONTACT = {"contype": 2, "conaffinity": 1}
+"""Of an arm's geoms. The scene's keep the defaults (1, 1), so robot and scene collide and two parts of the robot do not."""
+
+
 @dataclass(frozen=True)
 class Arm:
     """Metres, radians, seconds; n joints, the last of which rolls the hand."""
@@ -49,3 +53,57 @@ class Arm:
     def joints(self) -> tuple[str, ...]:
         """Names of the joints (n,)."""
         return tuple(f"joint{number}" for number in range(1, len(self.lower) + 1))
+
+
+def add_pad(
+    finger: Any, name: str, centre: Sequence[float], half: Sequence[float], colour: Sequence[float]
+) -> None:
+    """Add the part of a finger that grips; half sizes in metres."""
+    import mujoco
+
+    finger.add_geom(
+        name=name,
+        type=mujoco.mjtGeom.mjGEOM_BOX,
+        pos=list(centre),
+        size=list(half),
+        rgba=list(colour),
+        mass=0.01,
+        friction=[1.5, 0.02, 0.0005],
+        condim=4,
+        priority=1,
+        solref=[0.01, 1],
+        solimp=[0.95, 0.99, 0.001, 0.5, 2],
+        **CONTACT,
+    )
+
+
+def couple_fingers(spec: Any) -> None:
+    """Make both fingers travel alike."""
+    import mujoco
+
+    coupling = spec.add_equality(
+        name="fingers",
+        type=mujoco.mjtEq.mjEQ_JOINT,
+        objtype=mujoco.mjtObj.mjOBJ_JOINT,
+        name1=FINGERS[0],
+        name2=FINGERS[1],
+        solref=[0.008, 1],
+    )
+    coupling.data[:2] = [0, 1]
+
+
+def add_servo(spec: Any, joint: str, stiffness: float, damping: float, force: float) -> None:
+    """A position servo: force = stiffness (command - position) - damping velocity, limited to +-force."""
+    import mujoco
+
+    spec.add_actuator(
+        name=joint,
+        target=joint,
+        trntype=mujoco.mjtTrn.mjTRN_JOINT,
+        gaintype=mujoco.mjtGain.mjGAIN_FIXED,
+        biastype=mujoco.mjtBias.mjBIAS_AFFINE,
+        gainprm=[stiffness] + [0] * 9,
+        biasprm=[0, -stiffness, -damping] + [0] * 7,
+        forcelimited=True,
+        forcerange=[-force, force],
+    )

@@ -196,7 +196,7 @@ class EmbeddedEnvironment:
         image = self.render(camera)
         world = self.world
         rays = RayCamera(world.model, camera, image.shape[1], image.shape[0])
-        parts = dict(zip(self.objects(), world.parts.values(), strict=True))
+        parts = {self._rename.get(name, name): geoms for name, geoms in world.parts.items()}
         found = marks(rays.cast(world.data, REACH).geoms, {**parts, "gripper": world.geoms(HAND)})
         return View(draw(image, found), found, self.gripper())
 

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from envs.mujoco.arm import FINGERS, HAND, TOOL, Arm
+from envs.mujoco.arm import CONTACT, FINGERS, HAND, TOOL, Arm, add_pad, add_servo, couple_fingers
 
 JOINTS = tuple(f"joint{i}" for i in range(1, 8))
 LOWER = (-2.8973, -1.7628, -2.8973, -3.0718, -2.8973, -0.0175, -2.8973)
@@ -187,7 +187,7 @@ def add_robot(spec: Any, position: Sequence[float], yaw: float) -> None:
             damping=_JOINT_DAMPING,
         )
         _add_shapes(body, shapes, mass)
-        _servo(spec, JOINTS[index], _STIFFNESS[index], _DAMPING[index], _TORQUE[index])
+        add_servo(spec, JOINTS[index], _STIFFNESS[index], _DAMPING[index], _TORQUE[index])
     _add_hand(spec, body)
 
 
@@ -223,18 +223,10 @@ def _add_hand(spec: Any, flange: Any) -> None:
             0.02,
         )
         # The pad is the whole gripping face; the tip below it lets the fingers reach under an edge.
-        _add_pad(finger, f"pad_{side}", (0, sign * 0.0045, 0.045), (0.0105, 0.0045, 0.0095))
-        _add_pad(finger, f"tip_{side}", (0, sign * 0.0065, 0.0555), (0.0095, 0.0045, 0.002))
-    coupling = spec.add_equality(
-        name="fingers",
-        type=mujoco.mjtEq.mjEQ_JOINT,
-        objtype=mujoco.mjtObj.mjOBJ_JOINT,
-        name1=FINGERS[0],
-        name2=FINGERS[1],
-        solref=[0.008, 1],
-    )
-    coupling.data[:2] = [0, 1]
-    _servo(spec, FINGERS[0], 1500.0, 40.0, GRIP_FORCE)
+        add_pad(finger, f"pad_{side}", (0, sign * 0.0045, 0.045), (0.0105, 0.0045, 0.0095), _DARK)
+        add_pad(finger, f"tip_{side}", (0, sign * 0.0065, 0.0555), (0.0095, 0.0045, 0.002), _DARK)
+    couple_fingers(spec)
+    add_servo(spec, FINGERS[0], 1500.0, 40.0, GRIP_FORCE)
 
 
 def _add_shapes(body: Any, shapes: Sequence[_Shape], mass: float) -> None:
@@ -256,49 +248,9 @@ def _add_shapes(body: Any, shapes: Sequence[_Shape], mass: float) -> None:
             rgba=list(shape.colour),
             mass=mass / len(shapes),
             friction=[0.6, 0.01, 0.0005],
-            **_ROBOT_CONTACT,
+            **CONTACT,
             **placed,
         )
-
-
-def _add_pad(finger: Any, name: str, pos: Sequence[float], size: Sequence[float]) -> None:
-    import mujoco
-
-    finger.add_geom(
-        name=name,
-        type=mujoco.mjtGeom.mjGEOM_BOX,
-        pos=list(pos),
-        size=list(size),
-        rgba=list(_DARK),
-        mass=0.01,
-        friction=[1.5, 0.02, 0.0005],
-        condim=4,
-        priority=1,
-        solref=[0.01, 1],
-        solimp=[0.95, 0.99, 0.001, 0.5, 2],
-        **_ROBOT_CONTACT,
-    )
-
-
-# The scene's geoms keep the defaults (1, 1), so robot and scene collide and two parts of the robot do not.
-_ROBOT_CONTACT = {"contype": 2, "conaffinity": 1}
-
-
-def _servo(spec: Any, joint: str, stiffness: float, damping: float, force: float) -> None:
-    """A position servo: force = stiffness (command - position) - damping velocity, limited to +-force."""
-    import mujoco
-
-    spec.add_actuator(
-        name=joint,
-        target=joint,
-        trntype=mujoco.mjtTrn.mjTRN_JOINT,
-        gaintype=mujoco.mjtGain.mjGAIN_FIXED,
-        biastype=mujoco.mjtBias.mjBIAS_AFFINE,
-        gainprm=[stiffness] + [0] * 9,
-        biasprm=[0, -stiffness, -damping] + [0] * 7,
-        forcelimited=True,
-        forcerange=[-force, force],
-    )
 
 
 ARM = Arm(
