@@ -1,0 +1,86 @@
+"""Which goals are played from which states: the official evaluation's initial conditions as tasks and scenes.
+
+`paper50`: the first tasks of the first 50 official chains. The 50 single tasks of the paper are listed nowhere; this
+set takes what the official evaluation asks for first. Scene i of a task is the i-th official chain that begins with
+it. `chains`: one task, of which scene i is the i-th official chain."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from envs.calvin.chains import LENGTH, Chain, official_chains
+from envs.calvin.checkout import Checkout
+from harness.failures import UsageError
+from harness.protocols import Task
+from harness.seeding import derive
+
+SUITES = ("paper50", "chains")
+INSTANCES = 50
+PARAPHRASES = 5
+STEP_LIMIT = 360
+"""Control steps for each task of a chain, 12 seconds: the official limit."""
+CHAIN = "chain"
+_ORDINALS = ("first", "second", "third", "fourth", "fifth")
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What a scene asks for."""
+
+    chain: Chain
+    """Where it starts."""
+    subtasks: tuple[str, ...]
+    """Names of the oracle's tasks, in their order."""
+    words: Mapping[str, str]
+    """What fills the braces of the instruction."""
+
+
+def as_tasks(checkout: Checkout, suite: str) -> tuple[Task, ...]:
+    """The suite as the harness lists it."""
+    if suite == "chains":
+        said = ", then ".join(f"{{{ordinal}}}" for ordinal in _ORDINALS)
+        return (Task(CHAIN, (said,), LENGTH * STEP_LIMIT),)
+    chains = official_chains(checkout)
+    asked = Counter(chain.tasks[0] for chain in chains[:INSTANCES])
+    validation = checkout.validation_sentences()
+    return tuple(
+        Task(name, (validation[name], *paraphrases(checkout, name)), STEP_LIMIT, share=asked[name])
+        for name in validation
+        if asked[name]
+    )
+
+
+def paraphrases(checkout: Checkout, task: str) -> tuple[str, ...]:
+    """Five of the task's training sentences, which the seed tree chose once."""
+    sentences = dict.fromkeys(checkout.training_sentences()[task])
+    drawn = sorted(sentences, key=lambda sentence: derive("calvin", "paraphrase", task, sentence))
+    return tuple(drawn[:PARAPHRASES])
+
+
+def goal(checkout: Checkout, task: str, scene: int) -> Goal:
+    """What a scene of a task asks for. Raises `UsageError` for a scene that the official chains do not have."""
+    chains = official_chains(checkout)
+    if task == CHAIN:
+        _check_scene(task, scene, len(chains))
+        chain = chains[scene]
+        sentences = checkout.validation_sentences()
+        words = {ordinal: sentences[name] for ordinal, name in zip(_ORDINALS, chain.tasks, strict=True)}
+        return Goal(chain, chain.tasks, words)
+    found = _beginning_with(checkout, task)
+    _check_scene(task, scene, len(found))
+    return Goal(chains[found[scene]], (task,), {})
+
+
+@lru_cache(maxsize=64)
+def _beginning_with(checkout: Checkout, task: str) -> Sequence[int]:
+    return [index for index, chain in enumerate(official_chains(checkout)) if chain.tasks[0] == task]
+
+
+def _check_scene(task: str, scene: int, count: int) -> None:
+    if not 0 <= scene < count:
+        raise UsageError(
+            f"the official chains have {count} scenes of {task}, so there is no scene {scene}; lower env.scenes"
+        )
