@@ -12,7 +12,7 @@ from harness.chat.rules.request import Request, read
 from harness.failures import ProviderError
 from harness.protocols import Message, Reply, Sampling
 
-VERSION = "2"
+VERSION = "3"
 NAME = f"rules-{VERSION}"
 
 

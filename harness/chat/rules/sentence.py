@@ -7,7 +7,18 @@ import re
 from dataclasses import dataclass, field
 
 from harness.chat.rules.manner import Manner, take_manner
-from harness.chat.rules.places import GRIPPER, NUMBER, RELATION, Place, noun, place, take_amount, take_way
+from harness.chat.rules.places import (
+    AMOUNT,
+    GRIPPER,
+    NUMBER,
+    RELATION,
+    Place,
+    centimetres,
+    noun,
+    place,
+    take_amount,
+    take_way,
+)
 from harness.chat.rules.words import DIRECTIONS, number, word_set
 
 _HOME = re.compile(
@@ -39,7 +50,13 @@ _TILT = re.compile(
 _CLOCKWISE = re.compile(r" ?\b(?P<counter>(?:counter|anti)-?)?clockwise\b(?: direction)?")
 _DEGREES = re.compile(rf" ?(?:\bby )?{NUMBER} ?(?:degrees?|°)")
 _PRESS_DOWN = re.compile(r"(?:press|push|hit|tap|click|poke) (?:down |in )(?:on |onto )?(?P<x>.+)")
-_PRESS = re.compile(r"(?:press(?: on)?|hit|tap|click|poke) (?P<x>.+?)(?: down| in)?")
+_PRESS = re.compile(
+    r"(?:(?:press|push)(?: on| onto| into)?|hit|tap|click|poke) (?P<x>.+?)(?: down| inwards?| in| deep(?:ly)?)?"
+)
+_DEPTH = re.compile(
+    rf"(?: until it is| (?:to|with) a depth of| by)? {AMOUNT}(?: (?:deep(?:er)?|down(?:wards?)?|in(?:wards?)?))?"
+    r"(?= on\b| onto\b| into\b|$)"
+)
 _PUSH = r"(?:push|slide|shove|nudge)"
 _PUSH_TO = re.compile(rf"{_PUSH} (?P<x>.+?) (?:to|towards?|until|into|onto|against) (?P<place>.+)")
 _MOVE = re.compile(
@@ -123,7 +140,7 @@ def _conjuncts(text: str) -> list[str]:
 
 def _step(text: str) -> Step | None:
     text = re.sub(r"^(?:please |then |now |next |finally |and )+", "", text.strip())
-    for reader in (_hand, _turn, _press, _push, _move):
+    for reader in (_hand, _turn, _push, _press, _move):
         step = reader(text)
         if step is not None:
             return step
@@ -168,22 +185,34 @@ def _turn(text: str) -> Step | None:
 
 
 def _press(text: str) -> Step | None:
-    bare, amount = take_amount(text)
+    """A push, too, where it is one into the thing: without a direction or a goal."""
+    bare, depth = _without_depth(text)
+    if _PUSH_TO.fullmatch(bare):
+        return None
     if found := _PRESS_DOWN.fullmatch(bare) or _PRESS.fullmatch(bare):
-        return Step("press", noun(found["x"]), amount=amount)
+        return Step("press", noun(found["x"]), amount=depth)
     return None
+
+
+def _without_depth(text: str) -> tuple[str, float | None]:
+    """The sentence without how deep to press: "3cm deep", "down by 2 cm", "to a depth of 5mm"."""
+    found = _DEPTH.search(text)
+    if found is None:
+        return text, None
+    return text[: found.start()] + text[found.end() :], centimetres(found)
 
 
 def _push(text: str) -> Step | None:
     bare, amount = take_amount(text)
     bare, way = take_way(bare)
+    if amount is None:
+        bare, amount = take_amount(bare)  # "by 10cm to the left"
     if way and (found := re.fullmatch(rf"{_PUSH} (?P<x>.+)", bare)):
         return Step("press" if way == "down" else "push", noun(found["x"]), way=way, amount=amount)
-    if found := _PUSH_TO.fullmatch(text):
-        return Step("push", noun(found["x"]), place(found["place"]))
-    if found := re.fullmatch(r"push (?P<x>.+)", bare):
-        return Step("press", noun(found["x"]), amount=amount)
-    return None
+    found = _PUSH_TO.fullmatch(text)
+    if found is None or take_amount(found["x"])[1] is not None or _without_depth(text)[1] is not None:
+        return None  # by how much and where to are two targets
+    return Step("push", noun(found["x"]), place(found["place"]))
 
 
 def _move(text: str) -> Step | None:

@@ -33,8 +33,42 @@ from harness.chat.rules.sentence import Step, parse
         ("move towards the grip by 30cm", Step("approach", "grip", amount=30.0)),
         ("push down the bell", Step("press", "bell")),
         ("press the bell by 2cm", Step("press", "bell", amount=2.0)),
+        *(
+            (text, Step("press", "bell", amount=3.0))
+            for text in (
+                "press the bell 0.03m deep",
+                "press the bell 3 cm deep.",
+                "press 3cm deep on the bell",
+                "press 3cm into the bell",
+                "press the bell to a depth of 3cm",
+                "press the bell until it is 3cm deep",
+                "press the bell down 3 cm",
+                "press the bell 3 cm down",
+                "press the bell down by 3cm",
+                "press the bell by 3cm down",
+                "press down on the bell by 3cm",
+                "press the bell in by 3cm",
+                "tap the bell 30mm deep",
+                "push the bell 3cm deep",
+                "push the bell in by 3cm",
+                "push the bell by 3cm",
+                "push the bell until it is 3cm deep",
+            )
+        ),
+        *(
+            (text, Step("press", "bell", way="down", amount=3.0))
+            for text in ("push the bell down 3 cm", "push the bell 3cm down", "push the bell by 3cm down")
+        ),
+        ("press the bell deep", Step("press", "bell")),
+        ("press the deep fryer lid", Step("press", "deep fryer lid")),
+        ("press the 5cm bell", Step("press", "5cm bell")),
+        ("push the boat by 10cm to the left", Step("push", "boat", way="left", amount=10.0)),
+        ("push the boat 10 cm left", Step("push", "boat", way="left", amount=10.0)),
+        ("push the deep bowl 0.1m forward", Step("push", "deep bowl", way="forward", amount=10.0)),
+        ("slide the lid down by 5cm", Step("press", "lid", way="down", amount=5.0)),
         ("push the boat to the left by 10cm", Step("push", "boat", way="left", amount=10.0)),
         ("push the left boat forward", Step("push", "left boat", way="forward")),
+        ("push the boat to 10cm above the pot", Step("push", "boat", Place("above", ("pot",), 10.0))),
         ("push the boat towards the pot", Step("push", "boat", Place("center", ("pot",)))),
         ("face the grip", Step("face", "grip")),
         ("turn the gripper to face the grip", Step("face", "grip")),
@@ -85,7 +119,9 @@ def test_several_steps(text, actions):
     assert [step.action for step in sentence.steps] == actions
 
 
-@pytest.mark.parametrize("text", ["sing a song", "", "   .", "think about the cup", "42"])
+@pytest.mark.parametrize(
+    "text", ["sing a song", "", "   .", "think about the cup", "42", "push the boat 10cm towards the pot"]
+)
 def test_what_is_no_movement_is_not_read(text):
     assert parse(text) is None
 
