@@ -27,7 +27,7 @@ ACTIONS: dict[str, str] = {
     "close": "close shut",
     "off": "deactivate extinguish disable",
     "on": "activate start ignite enable",
-    "turn": "turn rotate twist spin swivel crank",
+    "turn": "turn rotate twist spin swivel crank screw",
     "slide": "slide guide run trace shift navigate steer drag move glide pass take",
     "push": "push shove nudge slide move shift",
     "wipe": "wipe sweep clean rub scrub dust mop polish",

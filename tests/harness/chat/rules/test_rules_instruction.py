@@ -36,6 +36,9 @@ def read(text: str, names: tuple[str, ...] = ()) -> list[tuple[set[str], dict[st
         ("go to the bell and press it", "press", {"object": "bell"}),
         ("unscrew the seal from the jar", "unscrew", {"object": "seal", "from": "jar"}),
         ("twist the seal and pull it off", "unscrew", {"object": "seal"}),
+        ("screw the seal off the jar", "unscrew", {"object": "seal", "off": "jar"}),
+        ("screw off the seal", "unscrew", {"object": "seal", "off": ""}),
+        ("screw the seal onto the jar", "turn", {"object": "seal", "on": "jar"}),
         ("take off the hood", "take", {"object": "hood", "off": ""}),
         ("take the hood off the pot", "take", {"object": "hood", "off": "pot"}),
         ("grasp the arrow and slide it out of the quiver", "take", {"object": "arrow", "out": "quiver"}),
@@ -86,6 +89,8 @@ def test_conjoined_objects_are_clauses_and_conjoined_actions_too():
 def test_a_things_name_is_not_read_as_a_verb():
     named = read("put the fork and slide rule in the case", ("fork", "slide rule", "case"))
     assert [roles["object"] for _, roles in named] == ["fork", "slide rule"]
+    named = read("put the nut and screw in the case", ("nut", "screw", "case"))
+    assert [roles["object"] for _, roles in named] == ["nut", "screw"]
 
 
 @pytest.mark.parametrize("text", ["", "...", "gloop", "the", "and then", "?!", "über die Brücke", "a" * 5000])

@@ -42,7 +42,12 @@ SCENES: dict[str, tuple[list[str], str, list[str], list[str]]] = {
     "unscrew": (
         ["jar", "seal"],
         "open the jar",
-        ["unscrew the seal from the jar", "twist the seal and pull it off", "unscrew the jar"],
+        [
+            "unscrew the seal from the jar",
+            "twist the seal and pull it off",
+            "unscrew the jar",
+            "screw the seal off the jar",
+        ],
         ["grasp the seal", "counterclockwise", "move up"],
     ),
     "out of": (
