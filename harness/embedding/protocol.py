@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 class Embedder(Protocol):
     """The dataclass behind `conf/embedder/*.yaml`."""
 
+    # One that is paid for keeps what it has asked and has `usage()`, what the process has spent on it: not an
+    # episode, for which text is asked first hangs on who was faster.
+
     def problems(self) -> list[Problem]: ...
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:

@@ -7,6 +7,8 @@ import importlib.util
 import json
 import threading
 from collections.abc import Iterator
+from contextlib import nullcontext
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ import numpy as np
 import pytest
 
 from harness.embedding import Lexical, MiniLM, OpenAIEmbedder, SentenceTransformers
+from harness.embedding.openai import EmbeddingUsage
 from harness.failures import ProviderError
 from harness.testing.conformance import check_embedder
 
@@ -78,6 +81,7 @@ class Server(BaseHTTPRequestHandler):
     asked: list[dict[str, Any]] = []  # noqa: RUF012
     status = 200
     width = 2
+    counts = True
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -90,7 +94,7 @@ class Server(BaseHTTPRequestHandler):
             "object": "list",
             "data": rows[::-1],
             "model": body["model"],
-            "usage": {"prompt_tokens": 1, "total_tokens": 1},
+            "usage": {"prompt_tokens": 7, "total_tokens": 7} if Server.counts else None,
         }
         self.send_response(Server.status)
         self.send_header("Content-Type", "application/json")
@@ -105,7 +109,7 @@ class Server(BaseHTTPRequestHandler):
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIEmbedder]:
     pytest.importorskip("openai", reason="the extra openai is not installed")
     monkeypatch.setenv("TEST_KEY", "secret")
-    Server.asked, Server.status, Server.width = [], 200, 2
+    Server.asked, Server.status, Server.width, Server.counts = [], 200, 2, True
     listening = ThreadingHTTPServer(("127.0.0.1", 0), Server)
     threading.Thread(target=listening.serve_forever, daemon=True).start()
     url = f"http://127.0.0.1:{listening.server_port}/v1"
@@ -133,6 +137,61 @@ def test_a_server_that_fails_is_the_providers_doing(
     Server.status, Server.width = status, width
     with pytest.raises(ProviderError, match=message):
         server.embed(["abc"])
+
+
+def sent() -> list[list[str]]:
+    return [asked["input"] for asked in Server.asked]
+
+
+def test_a_text_is_paid_for_once_a_process(server: OpenAIEmbedder) -> None:
+    first = server.embed(["abc", "a", "abc"])
+    again = replace(server, timeout=4).embed(["a", "abcd", " ", "abc"])
+    assert sent() == [["abc", "a"], ["abcd"]]
+    np.testing.assert_array_equal(again[[0, 3]], first[[1, 0]])
+    assert not again[2].any()
+    assert server.usage() == EmbeddingUsage(requests=2, texts=3, tokens=14)
+
+
+@pytest.mark.parametrize("change", [{"model": "large"}, {"dimensions": 3}])
+def test_the_vectors_of_another_model_are_others(server: OpenAIEmbedder, change: dict[str, Any]) -> None:
+    server.embed(["abc"])
+    Server.width = 3
+    other = replace(server, **change)
+    with pytest.raises(ProviderError) if "model" in change else nullcontext():
+        other.embed(["abc"])  # three components, which only the second asked for
+    assert sent() == [["abc"], ["abc"]]
+    assert server.usage().requests == other.usage().requests == 1
+
+
+def test_another_server_is_asked_anew(server: OpenAIEmbedder, monkeypatch: pytest.MonkeyPatch) -> None:
+    server.embed(["abc"])
+    monkeypatch.setenv("OPENAI_BASE_URL", f"{server.base_url}/")
+    replace(server, base_url=None).embed(["abc"])
+    assert sent() == [["abc"], ["abc"]]
+
+
+def test_what_failed_is_asked_again_and_what_came_before_it_is_not(
+    server: OpenAIEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.embedding.openai._BATCH", 1)
+    Server.status = 503
+    with pytest.raises(ProviderError):
+        server.embed(["abc"])
+    Server.status, Server.counts = 200, False
+    server.embed(["abc", "a"])
+    assert sent() == [["abc"], ["abc"], ["a"]]
+    assert server.usage() == EmbeddingUsage(requests=2, texts=2, tokens=0)
+
+
+def test_a_process_keeps_a_bounded_number_of_vectors(
+    server: OpenAIEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.embedding.openai._KEPT", 2)
+    assert server.embed(["a", "ab", "abc"]).shape == (3, 2)
+    server.embed(["abc", "ab"])
+    assert len(Server.asked) == 1
+    server.embed(["a"])
+    assert sent()[1:] == [["a"]]
 
 
 def test_a_missing_key_is_told_before_anything_runs(monkeypatch: pytest.MonkeyPatch) -> None:
