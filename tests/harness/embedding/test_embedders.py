@@ -3,8 +3,11 @@ says what it was asked."""
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import json
+import re
+import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -17,6 +20,7 @@ import numpy as np
 import pytest
 
 from harness.embedding import Lexical, MiniLM, OpenAIEmbedder, SentenceTransformers
+from harness.embedding.minilm import FILES
 from harness.embedding.openai import EmbeddingUsage
 from harness.failures import ProviderError
 from harness.testing.conformance import check_embedder
@@ -65,6 +69,26 @@ def test_missing_weights_are_named_with_what_mends_them(tmp_path: Path) -> None:
     (problem,) = MiniLM(weights=str(tmp_path)).problems()
     assert "model.safetensors" in problem.what
     assert "embedder.weights" in problem.fix
+
+
+@needs_weights
+def test_damaged_weights_are_told_with_what_was_expected_and_found(tmp_path: Path) -> None:
+    """One bit of a weight; the file reads like any other."""
+    same, other = tmp_path / "same", tmp_path / "other"
+    for folder in (same, other):
+        folder.mkdir()
+        for name in FILES:
+            shutil.copy(MiniLM()._folder() / name, folder)
+    assert MiniLM(weights=str(same)).problems() == []
+    data = bytearray((other / "model.safetensors").read_bytes())
+    data[-1] ^= 1
+    (other / "model.safetensors").write_bytes(data)
+    embedder = MiniLM(weights=str(other))
+    told = f"model.safetensors is not .*: its SHA-256 is {hashlib.sha256(data).hexdigest()}, not 53aa51172d14"
+    (problem,) = embedder.problems()
+    assert re.search(told, problem.what)
+    with pytest.raises(ProviderError, match=told):
+        embedder.embed(TEXTS)
 
 
 def test_a_missing_library_is_named() -> None:
