@@ -124,6 +124,7 @@ def hand(world: World, thing: str, x: float, y: float, surface: float, yaw: floa
     world.put(thing, x, y, surface + things.half_height(world, thing) + _LIFT, yaw)
     first = world.model.jnt_dofadr[world.model.body(thing).jntadr[0]]
     world.data.qvel[first : first + 6] = 0.0
+    world.refresh()
 
 
 def put_away(world: World, names: Iterable[str]) -> None:

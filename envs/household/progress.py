@@ -29,6 +29,7 @@ class Progress:
         self._stages = stages_of(world)
         self._began = 0
         self._done: dict[Goal, int] = {}
+        self._held: dict[Goal, int] = {}
         self._known: dict[Clue, int] = {}
         self._notice(0, Moment(world, eye))
 
@@ -37,8 +38,10 @@ class Progress:
         now = Moment(self._world, self._eye)
         stage = self._stages[self.stage]
         for goal in stage.goals:
-            if goal not in self._done and goal.done(now):
-                self._done[goal] = step
+            if goal not in self._done:
+                self._held[goal] = self._held.get(goal, 0) + 1 if goal.done(now) else 0
+                if self._held[goal] == goal.steps:
+                    self._done[goal] = step
         self._notice(step, now)
         over = all(goal in self._done for goal in stage.goals) or step - self._began >= stage.steps
         if over and self.stage + 1 < len(self._stages) and self._world.tool_position[2] > CLEAR:
@@ -85,5 +88,4 @@ class Progress:
         self._began = step
         stage = self._stages[self.stage]
         stage.change(self._world)
-        self._world.refresh()
         self.utterances.append(Utterance(step, stage.words))

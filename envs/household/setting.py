@@ -81,7 +81,7 @@ SETTING = Setting(
     floor=CUPBOARD - 0.05,
     surface="table",
     scenery=add_scenery,
-    cameras=(Mount(THIRD_PERSON, position=(0.98, 0.0, 0.40), target=(0.22, 0.0, 0.035), fovy=42),),
+    cameras=(Mount(THIRD_PERSON, position=(0.98, 0.0, 0.40), target=(0.22, 0.0, 0.06), fovy=42),),
     wrist=Mount(WRIST, position=(-0.075, 0.0, 0.0), target=(-0.018, 0.0, 0.15), fovy=70, up=(-1.0, 0.0, 0.0)),
     effector_names=("gripper", "robot", "arm", "end effector", "hand"),
     surface_names=("table", "tabletop", "table top"),

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from envs.mujoco.world import World
 
 _STAGES = "stages"
+LOOKING = 5
+"""Control steps for which one has to look at something to have inspected it."""
 
 
 class Condition(Protocol):
@@ -57,6 +59,8 @@ class Goal:
     done: Condition
     clues: tuple[Clue, ...] = ()
     outdated: tuple[Clue, ...] = ()
+    steps: int = 1
+    """Control steps in a row for which `done` has to hold."""
 
 
 def nothing(world: World) -> None:
@@ -93,6 +97,16 @@ class HouseholdTask(EmbeddedTask):
     def success(self, world: World) -> bool:
         """Whether all subtasks are done is for `progress` to say, which asks once a control step."""
         return False
+
+
+def pick(rng: np.random.Generator, options: Sequence[str]) -> str:
+    """One of them."""
+    return options[int(rng.integers(len(options)))]
+
+
+def shift(rng: np.random.Generator, most: float) -> float:
+    """Up to so many metres or radians to either side."""
+    return float(rng.uniform(-most, most))
 
 
 def stages_of(world: World) -> tuple[Stage, ...]:

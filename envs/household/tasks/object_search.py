@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from envs.household import things
 from envs.household.furniture import Box, Mat, hand, put_away
-from envs.household.task import Clue, Goal, HouseholdTask, Stage
+from envs.household.task import LOOKING, Clue, Goal, HouseholdTask, Stage, pick, shift
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,8 +32,6 @@ TRAY = Mat("tray", half=(0.05, 0.05), colour="white", rim=True)
 PEOPLE = ("Mira", "Jonas", "Alma", "Teo")
 SLOT = 0.035
 """What the user lays into a box lies this far from its middle along y."""
-_LOOKING = 3
-"""Subtasks of a stage in which one looks into the boxes."""
 _STEPS = 1450
 """The paper's Table 4, for six subtasks."""
 _ROUND = 970
@@ -79,8 +77,8 @@ class ObjectSearch(HouseholdTask):
 
     def tell(self, world: World, rng: np.random.Generator) -> tuple[Mapping[str, str], Sequence[Stage]]:
         for box, y in zip(BOXES, (-0.17, 0.0, 0.17), strict=True):
-            world.put(box.name, 0.19 + _shift(rng, 0.01), y + _shift(rng, 0.01), 0.0)
-        world.put(TRAY.name, 0.35 + _shift(rng, 0.01), _shift(rng, 0.02), 0.0)
+            world.put(box.name, 0.19 + shift(rng, 0.01), y + shift(rng, 0.01), 0.0)
+        world.put(TRAY.name, 0.35 + shift(rng, 0.01), shift(rng, 0.02), 0.0)
         world.refresh()
         if self.rounds:
             return self._rounds(world, rng)
@@ -88,12 +86,12 @@ class ObjectSearch(HouseholdTask):
         liked, *others = layout.sorts
         first, second = (layout.spare(sort) for sort in others)
         layout.lay_out(world, [first, second])
-        person = _pick(rng, PEOPLE)
+        person = pick(rng, PEOPLE)
         x, y = rng.permutation(len(BOXES))[:2].tolist()
         words = {"person": person, "liked": SORTS[liked], "first": first, "second": second}
         looking = (*_inspections(), *(_placing(layout, thing) for thing in (first, second)))
         fetching = _fetching(layout, liked, person, swapped=(x, y))
-        said = _pick(rng, _WORDS).format(x=BOXES[min(x, y)].name, y=BOXES[max(x, y)].name, person=person)
+        said = pick(rng, _WORDS).format(x=BOXES[min(x, y)].name, y=BOXES[max(x, y)].name, person=person)
         return words, (
             Stage(looking, steps=_STEPS - _STEPS // 6),
             Stage((fetching,), steps=_STEPS, words=said, change=lambda world: layout.swap(world, x, y)),
@@ -112,7 +110,7 @@ class ObjectSearch(HouseholdTask):
                 layout.lay_out(world, [thing])
                 stages.append(Stage(goals, steps=_ROUND))
             else:
-                said = _pick(rng, _AGAIN).format(thing=thing)
+                said = pick(rng, _AGAIN).format(thing=thing)
                 stages.append(Stage(goals, steps=_ROUND, words=said, change=_refill(layout, thing)))
         return {"first": placed[0]}, stages
 
@@ -129,7 +127,7 @@ class _Layout:
         self._of_sort = {sort: rng.permutation(_things_of(sort)).tolist() for sort in self.sorts}
         self._sides = [int(side) for side in rng.choice((-1, 1), len(BOXES))]
         self._turns = rng.uniform(-0.3, 0.3, len(THINGS)).tolist()
-        self._spots = [(0.35 + _shift(rng, 0.015), side * 0.13 + _shift(rng, 0.02)) for side in (-1, 1)]
+        self._spots = [(0.35 + shift(rng, 0.015), side * 0.13 + shift(rng, 0.02)) for side in (-1, 1)]
 
     def inside(self, sort: str) -> str:
         """The thing that the sort's box holds."""
@@ -150,7 +148,6 @@ class _Layout:
         """Exchange what two boxes held at first."""
         first, second = (self._first_in(BOXES[index]) for index in (x, y))
         put_away(world, (first, second))
-        world.refresh()
         self._lay_into(world, BOXES[x], second)
         self._lay_into(world, BOXES[y], first)
 
@@ -172,7 +169,7 @@ class _Layout:
 
 
 def _inspections() -> tuple[Goal, ...]:
-    return tuple(Goal(f"inspect {box.name}", _inspected(box)) for box in BOXES)
+    return tuple(Goal(f"inspect {box.name}", _inspected(box), steps=LOOKING) for box in BOXES)
 
 
 def _inspected(box: Box) -> Any:
@@ -227,14 +224,6 @@ def _refill(layout: _Layout, thing: str) -> Any:
 
 def _things_of(sort: str) -> list[str]:
     return [thing for thing in THINGS if thing.split()[0] == sort]
-
-
-def _pick(rng: np.random.Generator, options: Sequence[str]) -> str:
-    return options[int(rng.integers(len(options)))]
-
-
-def _shift(rng: np.random.Generator, most: float) -> float:
-    return float(rng.uniform(-most, most))
 
 
 _INSTRUCTIONS = (
