@@ -55,7 +55,7 @@ class Parameters:
         name = _named(fault, sent)
         if name is None:
             return False
-        self._refused.change(lambda state: state.update({name: str(fault)[:200]}))
+        self._refused.change(lambda state: state.update({name: True}))
         return True
 
     def forget(self) -> None:

@@ -46,16 +46,14 @@ def ask(
     configured: Callable[..., OpenAIChat], monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Callable[..., Reply]]:
     """`ask(messages, sampling, **keys)`: a reply of a model with those keys. It makes short pauses."""
-    model_module = pytest.importorskip(
-        "harness.chat.openai.model", reason="the extra openai is not installed"
-    )
-    monkeypatch.setattr(model_module, "FIRST_PAUSE", 0.01)
+    monkeypatch.setattr("harness.chat.openai.model.FIRST_PAUSE", 0.01)
     opened: dict[str, Any] = {}
 
     def call(messages: Any = HELLO, sampling: Sampling | None = None, **keys: Any) -> Reply:
-        model = opened.setdefault(repr(keys), None) or configured(**keys).open()
-        opened[repr(keys)] = model
-        return model.complete(messages, sampling or Sampling())
+        if repr(keys) not in opened:
+            opened[repr(keys)] = configured(**keys).open()
+        reply: Reply = opened[repr(keys)].complete(messages, sampling or Sampling())
+        return reply
 
     yield call
     for model in opened.values():

@@ -85,6 +85,7 @@ def test_whether_a_cost_is_known() -> None:
         ({"extra": {"stream": True}}, "extra cannot set stream"),
         ({"layout": "text"}, "it can be chat, completion"),
         ({"detail": "highest"}, "it can be auto, low, high"),
+        ({"timeout": None}, "timeout is None, which is not of type float"),
         ({"timeout": 0}, "have to be above 0"),
         ({"deadline": -1.0}, "have to be above 0"),
         ({"concurrency": 0}, "at least 1"),
