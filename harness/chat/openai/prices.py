@@ -52,7 +52,7 @@ def read_prices(choice: str | None) -> Prices:
     """The table that `llm.prices` names: `shipped`, a file, or null for none. Raises `UsageError`."""
     if choice is None:
         return Prices({})
-    import yaml  # type: ignore[import-untyped]
+    import yaml
 
     path = SHIPPED if choice == "shipped" else Path(choice)
     try:
