@@ -13,11 +13,18 @@ from harness.failures import StepLimit
 DOWN = np.array([0.0, 0.0, 1.0, 0.0])
 CARRY = 0.19
 """Height of the tool above the table while it travels: what it holds clears the boxes' walls."""
-LOOK = 0.19
+LOOK = 0.17
 """The same for looking into a box."""
 PICKING = re.compile(r"pick up (?P<thing>.+) from (?P<source>.+) and place it to (?P<target>.+)")
 ACROSS = np.pi / 2
 """Yaw at which the fingers open along x."""
+SPOTS = {
+    "box": [(0.0, 0.035), (0.0, -0.035)],
+    "tray": [(0.0, 0.0)],
+    "chest": [(0.0, -0.07), (0.0, 0.0), (0.0, 0.07)],
+    "pot": [(x, y) for x in (-0.02, 0.02) for y in (-0.036, 0.0, 0.036)],
+}
+"""Where to put things down, offsets along x and y; metres."""
 _GAIN = 0.7
 
 
@@ -72,7 +79,7 @@ class Expert:
         # By the pair of sides for which the fingers open most nearly along x, away from a box's side walls.
         yaw = ACROSS + (yaw + np.pi / 4) % (np.pi / 2) - np.pi / 4
         self.go([*here[:2], CARRY], yaw)
-        self.go([*here[:2], max(here[2], 0.0165)], yaw)
+        self.go([*here[:2], here[2] + 0.005], yaw)
         self.close()
         self.go([*here[:2], CARRY], yaw)
 
@@ -85,14 +92,10 @@ class Expert:
 
     def spot(self, target):
         """Where to let go: x, y, height of the tool, yaw."""
-        here = self.world.position(target)
-        free = max(
-            ((0.0, y) for y in (-0.03, 0.03)),
-            key=lambda offset: self.room(here[:2] + offset),
-        )
-        if target == "tray":
-            return here[0], here[1], 0.024, ACROSS
-        return here[0] + free[0], here[1] + free[1], 0.04, ACROSS
+        here, height = self.world.position(target), 0.024 if target == "tray" else 0.04
+        spots = [here[:2] + offset for offset in SPOTS.get(target, SPOTS["box"])]
+        x, y = max(spots, key=lambda place: min(self.room(place), 0.04))
+        return x, y, height, ACROSS
 
     def room(self, place):
         """Metres to the nearest other thing on the table."""
