@@ -10,16 +10,19 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from harness import store
 from harness.cells import Cell
-from harness.failures import PerceptionFailure
+from harness.failures import MotionFailure, PerceptionFailure, StepLimit, UsageError
 from harness.play import CellRuntime, comparable, play
 from harness.protocols import (
+    Actuated,
+    Actuation,
     ChatModelConfig,
     Environment,
     EnvironmentConfig,
@@ -72,6 +75,10 @@ def check_environment(
         )
         if isinstance(env, Manipulation):
             _check_manipulation(env)
+        if isinstance(env, Actuation):
+            shortest = min(suite, key=lambda task: task.step_limit)
+            _reset(env, name, shortest.name, scenes[0], seed=0)
+            _check_actuation(env, shortest.step_limit)
     finally:
         env.close()
 
@@ -103,6 +110,94 @@ def _check_manipulation(env: Manipulation) -> None:
     far = env.move(Pose(high + 10.0, start.quaternion))
     assert not far.reached and far.reason, "a target out of reach is reached=False with a reason"
     assert env.home() is not None
+
+
+def _check_actuation(env: Actuation, step_limit: int) -> None:
+    """From a reset of a task to its last control step."""
+    import numpy as np
+
+    reach, turn = env.action_limits
+    assert reach > 0 and turn > 0, "action_limits are metres and radians, both above 0"
+    _check_observation(env)
+    rest = np.array([0.0, 0, 0, 0, 0, 0, 1])
+    wrong: tuple[Any, ...] = (rest[:6], rest[None], np.full(7, np.nan), np.full(7, np.inf), "left")
+    before = env.observation()
+    for action in wrong:
+        with _expected(MotionFailure, f"act() of {action!r}"):
+            env.act(action)
+    assert env.steps() == 0, "a malformed action takes no control step"
+    assert np.array_equal(before["tool"], env.observation()["tool"]), "a malformed action moved the tool"
+
+    called: list[int] = []
+    env.on_control_step = lambda: called.append(env.steps())
+    allowed = np.array([0, 0, reach, 0, 0, turn, 1]) * 0.999
+    action = allowed.copy()
+    done = env.act(action)
+    env.on_control_step = None
+    assert isinstance(done, Actuated), "act() says how the action was taken"
+    assert np.array_equal(action, allowed), "act() changed the array that it was given"
+    assert env.steps() == 1 and len(called) == 1, "an action is one control step, and on_control_step is told"
+    assert not done.clipped, "an action within action_limits is not clipped"
+    for large in ([10 * reach, 0, 0, 0, 0, 0, 1], [0, 0, 0, 0, 0, 10 * turn, 1]):
+        at = env.observation()["tool"][:3]
+        assert env.act(np.array(large)).clipped, (
+            f"{large} is more than action_limits allow and was not clipped"
+        )
+        moved = np.linalg.norm(env.observation()["tool"][:3] - at)
+        assert moved < 3 * reach, f"the tool moved by {moved:.3f} m in one control step"
+
+    for gripper in (-1.0, 1.0):
+        start = env.observation()["gripper"][0]
+        for _ in range(min(round(3 * env.control_hz), (step_limit - env.steps()) // 2)):
+            env.act(np.append(rest[:6], gripper))
+        change = env.observation()["gripper"][0] - start
+        assert change * gripper > 0.2, (
+            f"the fingers moved by {change:.2f} after three seconds of {gripper:+.0f}"
+        )
+    while env.steps() < step_limit:
+        env.act(rest)
+    with _expected(StepLimit, f"act() after all {step_limit} control steps of the task"):
+        env.act(rest)
+    assert env.steps() == step_limit, f"{env.steps()} control steps were taken of {step_limit}"
+
+
+def _check_observation(env: Actuation) -> None:
+    import numpy as np
+
+    camera = env.cameras()[0]
+    seen = env.observation([camera])
+    shapes = {"tool": (7,), "gripper": (1,), "joints": (seen["joints"].size,)}
+    for key, shape in shapes.items():
+        value = seen[key]
+        assert value.shape == shape and value.dtype == np.float64, f"{key} is {shape} float64"
+        assert np.isfinite(value).all(), f"{key} is not finite"
+    assert set(seen) == {*shapes, f"rgb_{camera}"}, f"an observation with one camera has {', '.join(seen)}"
+    assert abs(np.linalg.norm(seen["tool"][3:]) - 1) < 1e-6, "tool[3:] is a unit quaternion"
+    assert 0 <= seen["gripper"][0] <= 1, "gripper is from 0 to 1"
+    picture, rendered = seen[f"rgb_{camera}"], env.render(camera)
+    assert picture.dtype == np.uint8 and picture.shape == rendered.shape, "pictures are those of render()"
+    assert set(env.observation()) == set(shapes), "pictures are for the cameras that are asked for"
+    kept = {key: value.copy() for key, value in seen.items()}
+    for value in seen.values():
+        value[...] = 0
+    again = env.observation([camera])
+    for key, value in kept.items():
+        assert np.array_equal(value, again[key]), (
+            f"who writes into {key} of an observation changes the next one"
+        )
+    with _expected(UsageError, "observation() with an unknown camera"):
+        env.observation(["no such camera"])
+
+
+@contextmanager
+def _expected(kind: type[Exception], what: str) -> Iterator[None]:
+    try:
+        yield
+    except kind:
+        return
+    except Exception as error:
+        raise AssertionError(f"{what} raised {type(error).__name__}, not {kind.__name__}") from error
+    raise AssertionError(f"{what} has to raise {kind.__name__}")
 
 
 def check_method(config: Method, cell: Cell, folder: Path) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from envs.tabletop import Tabletop
@@ -14,9 +15,22 @@ from harness.cells import Cell
 from harness.chat.rules import Rules
 from harness.embedding import Lexical
 from harness.episode import Episode
-from harness.protocols import Environment, Manipulation, Message, Problem, Reply, Sampling, Task
+from harness.failures import MotionFailure, StepLimit, UsageError
+from harness.protocols import (
+    Actuated,
+    Actuation,
+    Environment,
+    Manipulation,
+    Message,
+    Problem,
+    Reply,
+    Reset,
+    Sampling,
+    Task,
+)
+from harness.seeding import Seeds
 from harness.testing import conformance
-from harness.testing.noop import BrokenTracker, NoopEnv, NoopMethod
+from harness.testing.noop import BrokenTracker, NoopEnv, NoopMethod, NoopSimulator
 from harness.trackers import NoTracker
 
 MESSAGES = [Message("user", "say something")]
@@ -73,6 +87,97 @@ class Boastful(NoopEnv):
 def test_a_promised_interface_has_to_be_there() -> None:
     with pytest.raises(AssertionError, match="no Manipulation"):
         conformance.check_environment(Boastful(rate=0.0))
+
+
+@dataclass(frozen=True)
+class Driven(NoopEnv):
+    """An environment that takes actions: a tool that is at once where it is sent, fingers that take five steps.
+    `fault` names what it does wrong."""
+
+    fault: str = ""
+
+    def suite(self) -> Sequence[Task]:
+        return [Task("long", ("go on",), 400), Task("short", ("go",), 100)]
+
+    def interfaces(self) -> tuple[type, ...]:
+        return (Actuation,)
+
+    def open(self) -> Tool:
+        return Tool(self)
+
+
+class Tool(NoopSimulator):
+    action_limits = (0.02, 0.05)
+
+    def __init__(self, config: Driven) -> None:
+        super().__init__(config)
+        self._fault = config.fault
+
+    def reset(self, task: str, scene: int, seeds: Seeds) -> Reset:
+        self._limit = {"long": 400, "short": 100}[task]
+        self._tool = np.array([0.3, 0.0, 0.5, 0.0, 1.0, 0.0, 0.0])
+        self._open = 1.0
+        return super().reset(task, scene, seeds)
+
+    def observation(self, cameras: Sequence[str] = ()) -> dict[str, Any]:
+        if self._fault != "any camera" and not set(cameras) <= set(self.cameras()):
+            raise UsageError("there is one camera")
+        tool = self._tool if self._fault == "shared" else self._tool.copy()
+        seen = {"tool": tool, "gripper": np.array([self._open]), "joints": np.zeros(7)}
+        if self._fault == "float32":
+            seen["joints"] = np.zeros(7, np.float32)
+        if self._fault == "no unit":
+            seen["tool"][3:] *= 2
+        if self._fault == "more":
+            seen["time"] = np.zeros(1)
+        return seen | {f"rgb_{camera}": self.render(camera) for camera in cameras}
+
+    def act(self, action: Any) -> Actuated:
+        well_formed = isinstance(action, np.ndarray) and action.shape == (7,) and np.isfinite(action).all()
+        if not well_formed and self._fault != "no check":
+            raise (ValueError if self._fault == "other error" else MotionFailure)("malformed")
+        if self._steps >= self._limit and self._fault != "no limit":
+            raise StepLimit("the steps are spent")
+        if self._fault == "in place":
+            action *= 0.5
+        shift = action[:3]
+        length = float(np.linalg.norm(shift))
+        if length > 0.02 and self._fault != "unclipped":
+            shift = shift / length * 0.02
+        self._tool[:3] += shift
+        if self._fault != "stuck":
+            self._open = float(np.clip(self._open + (0.2 if action[6] > 0 else -0.2), 0, 1))
+        for _ in range(2 if self._fault == "two steps" else 1):
+            self.step()
+        large = length > 0.02 or float(np.linalg.norm(action[3:6])) > 0.05
+        return Actuated(clipped=large and self._fault != "untold")
+
+
+def test_an_environment_that_takes_actions_conforms() -> None:
+    conformance.check_environment(Driven(rate=0.0))
+
+
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        ("any camera", r"an unknown camera has to raise UsageError|no such camera"),
+        ("shared", "who writes into tool of an observation changes the next one"),
+        ("float32", r"joints is \(7,\) float64"),
+        ("no unit", "unit quaternion"),
+        ("more", "an observation with one camera has .*time"),
+        ("no check", r"act\(\) of .* MotionFailure"),
+        ("other error", r"act\(\) of .* raised ValueError, not MotionFailure"),
+        ("in place", "changed the array"),
+        ("two steps", "one control step"),
+        ("untold", "was not clipped"),
+        ("unclipped", r"the tool moved by 0\.200 m"),
+        ("stuck", "the fingers moved by 0.00 after three seconds of -1"),
+        ("no limit", "after all 100 control steps of the task has to raise StepLimit"),
+    ],
+)
+def test_an_environment_that_takes_actions_otherwise_is_named(fault: str, message: str) -> None:
+    with pytest.raises(AssertionError, match=message):
+        conformance.check_environment(Driven(rate=0.0, fault=fault))
 
 
 @pytest.mark.slow
