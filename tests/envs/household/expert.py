@@ -25,6 +25,8 @@ SPOTS = {
     "pot": [(x, y) for x in (-0.02, 0.02) for y in (-0.036, 0.0, 0.036)],
 }
 """Where to put things down, offsets along x and y; metres."""
+HEIGHTS = {"tray": 0.024, "left mat": 0.024, "middle mat": 0.024, "right mat": 0.024, "pot": 0.06}
+"""How high the tool lets go; above the pot's wall, so that nothing but the fingers is inside."""
 _GAIN = 0.7
 
 
@@ -92,7 +94,7 @@ class Expert:
 
     def spot(self, target):
         """Where to let go: x, y, height of the tool, yaw."""
-        here, height = self.world.position(target), 0.024 if target == "tray" else 0.04
+        here, height = self.world.position(target), HEIGHTS.get(target, 0.04)
         spots = [here[:2] + offset for offset in SPOTS.get(target, SPOTS["box"])]
         x, y = max(spots, key=lambda place: min(self.room(place), 0.04))
         return x, y, height, ACROSS
