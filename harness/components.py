@@ -21,7 +21,7 @@ def suggest(word: str, known: Iterable[str]) -> str:
     close = difflib.get_close_matches(word, options, n=3, cutoff=0.6)
     if close:
         return f"Did you mean {' or '.join(close)}?"
-    return f"Known: {', '.join(options)}." if len(options) <= 20 else ""
+    return f"Known: {', '.join(options)}." if 0 < len(options) <= 20 else ""
 
 
 def build(node: Mapping[str, Any], where: str) -> Any:
@@ -60,7 +60,9 @@ def _construct(cls: type, values: Mapping[str, Any], where: str) -> Any:
     declared = {key_of(field): field for field in dataclasses.fields(cls) if field.init}
     for key in values:
         if key not in declared:
-            raise UsageError(f"{where} ({cls.__name__}) has no key `{key}`. {suggest(key, declared)}")
+            raise UsageError(
+                f"{where} ({cls.__name__}) has no key `{key}`. {suggest(key, declared)}".rstrip()
+            )
     missing = [
         name
         for name, field in declared.items()

@@ -59,11 +59,11 @@ def _keys(config: type, prefix: str) -> list[str]:
             lines += _keys(type(default), f"{name}.")
         elif isinstance(default, Mapping):
             lines += [
-                f"  {f'{name}.{key}={value}':<30}{described.get(field.name, '')}"
+                f"  {f'{name}.{key}={value}':<29} {described.get(field.name, '')}"
                 for key, value in default.items()
             ]
         elif default != schema.MISSING:
-            line = f"  {f'{name}={_shown(default)}':<30}{described.get(field.name, '')}"
+            line = f"  {f'{name}={_shown(default)}':<29} {described.get(field.name, '')}"
             lines.append(line.rstrip())
     return lines
 

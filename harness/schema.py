@@ -69,6 +69,7 @@ class EpisodeBudget:
     """What one episode may use, whoever serves it; beyond it the episode is a failure `budget`."""
 
     usd: float | None = None
+    """Of one episode, as are the next two; replies from the cache count."""
     tokens: int | None = None
     calls: int | None = None
 
@@ -78,6 +79,7 @@ class BudgetConfig:
     """What a sweep may spend anew, replies from the cache not counted; then it stops and can be continued."""
 
     usd: float | None = None
+    """What a sweep may spend before it stops; the same command with more goes on. Kept replies cost nothing."""
     tokens: int | None = None
     """Prompts and replies together."""
     calls: int | None = None

@@ -163,6 +163,7 @@ class _Sweep:
             (identity, digest.episode): digest.spent
             for identity, store in self._stores.items()
             for digest in store.digests().values()
+            if digest.status not in VERDICTS
         }
         """What attempts that ended in an error cost; the row that replaces them says so."""
         self._asked: set[str] = set()
@@ -266,6 +267,7 @@ class _Sweep:
             and job.attempt <= self._settings.retries
             and not self._purse.empty
         ):
+            self._earlier[job.cell.identity, row["episode"]] = Spent(**row["spent"])
             self._queue.put_first(Job(job.cell, job.key, job.attempt + 1))
             self._note(f"{self._title(job)}: {row['error']} ({row['reason'].splitlines()[0]}); played again")
             return
@@ -276,9 +278,7 @@ class _Sweep:
         is not known."""
         spent = Spent(**row["spent"])
         self._purse.pay(spent)
-        attempts = job.cell.identity, row["episode"]
-        self._earlier[attempts] = total = self._earlier.get(attempts, Spent()) + spent
-        row["spent"] = dict(vars(total))
+        row["spent"] = dict(vars(self._earlier.pop((job.cell.identity, row["episode"]), Spent()) + spent))
         self._asked |= row["usage"].get("roles", {}).keys()
 
     def _write(self, job: Job, row: Row) -> None:

@@ -100,5 +100,6 @@ class Purse:
 
 
 _PRUNE = (
-    " It came from the cache, where it was put without one: `python -m harness cache prune --model {model}`."
+    " It was made before without one; one from the cache is dropped with `python -m harness cache prune --model "
+    "{model}`."
 )

@@ -10,6 +10,7 @@ The rows are those of the recording without `cell` and `llm`, which name the mod
 from __future__ import annotations
 
 import difflib
+import os
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -50,9 +51,7 @@ class Replay:
 
     def fingerprint(self) -> str:
         """Hash of what is replayed: a recording that was moved is the same, one that was made again another."""
-        from harness.chat import recorded
-
-        return recorded.fingerprint(Path(self.source)) if self.source else ""
+        return _fingerprint_once(Path(self.source), _stamp(Path(self.source))) if self.source else ""
 
     def open(self) -> Recording:
         return Recording(_read(self.source))
@@ -163,7 +162,8 @@ class _Role:
 def _as_lines(messages: Sequence[Mapping[str, Any]], sampling: Mapping[str, Any]) -> list[str]:
     """A request as text. What makes no difference is not in it: the seed where nothing is drawn."""
     drawn = sampling["temperature"] > 0
-    lines = [f"{name}: {value}" for name, value in sampling.items() if name != "seed" or drawn]
+    settings = {**sampling, "stop": list(sampling["stop"])}
+    lines = [f"{name}: {value}" for name, value in settings.items() if name != "seed" or drawn]
     for message in messages:
         lines += [f"[{message['role']}]", *message["text"].splitlines()]
         lines += [f"picture {image}" for image in message.get("images", ())]
@@ -172,18 +172,33 @@ def _as_lines(messages: Sequence[Mapping[str, Any]], sampling: Mapping[str, Any]
 
 def _read(source: str) -> Sequence[RecordedCell]:
     """The cells of a recording. Raises `UsageError` for what is none."""
-    from harness.chat import recorded
-
-    path = Path(source)
-    if not path.is_file():
-        return recorded.read(path)
-    status = path.stat()
-    return _read_file(path, status.st_size, status.st_mtime_ns)
+    return _read_once(Path(source), _stamp(Path(source)))
 
 
 @cache
-def _read_file(path: Path, size: int, changed: int) -> Sequence[RecordedCell]:
-    """A file is read once, unless it was written again."""
+def _read_once(source: Path, stamp: object) -> Sequence[RecordedCell]:
     from harness.chat import recorded
 
-    return recorded.read(path)
+    return recorded.read(source)
+
+
+@cache
+def _fingerprint_once(source: Path, stamp: object) -> str:
+    from harness.chat import recorded
+
+    return recorded.fingerprint(source)
+
+
+def _stamp(source: Path) -> object:
+    """Tells a recording from what it was before it was written to; every cell of a sweep asks for the same one."""
+    files = [source, *source.glob("*.json*"), *source.glob("*/*.json*")]
+    return tuple(
+        (str(file), status.st_size, status.st_mtime_ns) for file in files if (status := _status(file))
+    )
+
+
+def _status(file: Path) -> os.stat_result | None:
+    try:
+        return file.stat()
+    except OSError:
+        return None

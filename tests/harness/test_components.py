@@ -101,3 +101,4 @@ def test_a_node_without_a_target_is_refused() -> None:
 def test_suggestions() -> None:
     assert suggest("open_drawr", ["open_drawer", "push_button"]) == "Did you mean open_drawer?"
     assert suggest("zzz", ["b", "a"]) == "Known: a, b."
+    assert suggest("zzz", []) == ""
