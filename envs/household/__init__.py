@@ -30,10 +30,13 @@ class Household(EmbeddedWorld):
     which ends with a preference."""
 
     def definitions(self) -> Mapping[str, HouseholdTask]:
+        """See `EmbeddedWorld.definitions`. Raises `UsageError` for another number of rounds."""
+        if self.rounds not in (None, 1, 2, 3):
+            raise UsageError(f"env.rounds is {self.rounds}; it can be 1, 2, 3 or null.")
         found = {}
         for name, task in discover("envs.household.tasks").items():
             assert isinstance(task, HouseholdTask)
-            found[name] = task if self.rounds is None else task.in_rounds(self._checked_rounds())
+            found[name] = task if self.rounds is None else task.in_rounds(self.rounds)
         return found
 
     def setting(self) -> Setting:
@@ -62,8 +65,3 @@ class Household(EmbeddedWorld):
             self.renderer,
             Wording(self.rename),
         )
-
-    def _checked_rounds(self) -> int:
-        if self.rounds not in (1, 2, 3):
-            raise UsageError(f"env.rounds is {self.rounds}; it can be 1, 2, 3 or null.")
-        return self.rounds

@@ -20,7 +20,7 @@ PORTION = 0.0125
 """The same for a portion of an ingredient."""
 _UNSEEN = 3
 """The geom group of what touches; cameras see groups 0 to 2."""
-_SHOWN = {"contype": 0, "conaffinity": 0, "mass": 0}
+_SHOWN: dict[str, Any] = {"contype": 0, "conaffinity": 0, "mass": 0}
 _BROWN, _CREAM, _TAN = (0.50, 0.30, 0.16), (0.96, 0.90, 0.80), (0.80, 0.62, 0.40)
 
 

@@ -42,9 +42,9 @@ PLATES = tuple(
 CARD = "recipe card"
 PEOPLE = ("Nora", "Emil", "Ruth", "Pavel")
 _TILT = math.radians(40)
-_SHEET = (0.055, 0.045)
-_DOT = 0.010
-_SPACING = 0.034
+_SHEET = (0.062, 0.054)
+_DOT = 0.014
+_SPACING = 0.046
 _LEAST_DOT = 4
 """Pixels of the wrist camera's 64 x 64 that show a dot when it can be read."""
 _STEPS = 1200
@@ -180,9 +180,9 @@ def _write(world: World, recipe: Mapping[str, int]) -> None:
     rows = {name: row for row, name in enumerate(recipe)}
     for name in INGREDIENTS:
         for number, dot in enumerate(dots(name)):
-            shown = number < recipe.get(name, 0)
-            x = (0.5 - rows.get(name, 0)) * _SPACING * 1.2
-            world.model.body(dot).pos[:] = (x, (number - 0.5) * _SPACING, 0.0025) if shown else (0, 0, -0.2)
+            count = recipe.get(name, 0)
+            x, y = (0.5 - rows.get(name, 0)) * _SPACING * 1.15, (number - (count - 1) / 2) * _SPACING
+            world.model.body(dot).pos[:] = (x, y, 0.0025) if number < count else (0, 0, -0.2)
 
 
 def _add_card(spec: Any) -> None:
@@ -197,7 +197,7 @@ def _add_card(spec: Any) -> None:
     for name, colour in INGREDIENTS.items():
         for dot in dots(name):
             body = sheet.add_body(name=dot)
-            drawn = {"contype": 0, "conaffinity": 0, "mass": 0}
+            drawn: dict[str, Any] = {"contype": 0, "conaffinity": 0, "mass": 0}
             parts.cylinder(body, (0, 0, 0), (0, 0, 0.0004), _DOT + 0.0018, "black", **drawn)
             parts.cylinder(body, (0, 0, 0.0004), (0, 0, 0.0008), _DOT, rgba=[*colour, 1], **drawn)
 

@@ -184,7 +184,7 @@ def _placing(layout: _Layout, thing: str, stage: int = 0, before: _Layout | None
     """Put a thing where others of its sort are; it has to be known which box that is."""
     sort = thing.split()[0]
     box = layout.boxes[sort]
-    outdated = ()
+    outdated: tuple[Clue, ...] = ()
     if before is not None and before.boxes[sort] is not box:
         outdated = (_holds(before.boxes[sort], before.inside(sort), stage - 1),)
     return Goal(
