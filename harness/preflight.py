@@ -46,7 +46,11 @@ def _of_cell(cell: Cell) -> list[str]:
     components = {group: cell.component(group) for group in GROUPS}
     Recorder(folder=Path(), **cell.config["record"])  # refuses unknown values
     lines = _of_chat(cell)
-    for group in GROUPS[1:]:
+    for group in (
+        "env",
+        "embedder",
+        "image_embedder",
+    ):  # a tracker that cannot be used costs a warning, no more
         lines += [
             f"{group}={cell.choices[group]}: {text(problem)}" for problem in components[group].problems()
         ]

@@ -173,7 +173,7 @@ class _Sweep:
             missing=len(jobs),
             cells=len(cells),
         )
-        self._tracker = GuardedTracker(cells[0].component("tracker"), self._note)
+        self._tracker = GuardedTracker(cells[0].component("tracker"), cells[0].config["tracker"], self._note)
 
     def _missing(self, cell: Cell) -> Iterator[Job]:
         store = self._stores[cell.identity]
@@ -211,8 +211,11 @@ class _Sweep:
 
     def run(self) -> SweepResult:
         with ExitStack() as stack:
+            folders = [cell.folder.name for cell in self._result.cells]
+            stack.enter_context(
+                self._tracker.following(self._root, folders, interrupted=lambda: self._stop_requests > 0)
+            )
             stack.callback(self._finish)
-            self._tracker.call("start", [cell.cell for cell in self._result.cells])
             self._stop_when_spent()
             if self._queue:
                 preflight.probe(self._to_play)
@@ -290,7 +293,7 @@ class _Sweep:
         self._left[identity] -= 1
         if self._left[identity] == 0:
             store.sync()
-        self._tracker.call("row", job.cell, row)
+        self._tracker.listen()
         self._progress.row(row)
         self._queue.done(job)
         self._stop_when_spent()
@@ -347,7 +350,6 @@ class _Sweep:
     def _finish(self) -> None:
         for store in self._stores.values():
             store.sync()
-        self._tracker.call("end")
         for result in self._result.cells:
             if self._out_of_budget and result.unplayed:
                 result.stopped = self._out_of_budget

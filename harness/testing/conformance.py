@@ -35,6 +35,8 @@ from harness.protocols import (
 )
 from harness.records import VERDICTS
 from harness.seeding import Seeds
+from harness.trackers import Tracker
+from harness.trackers.mirror import mirroring
 
 PROJECT = Path(__file__).resolve().parent.parent.parent
 
@@ -264,12 +266,14 @@ def check_image_embedder(embedder: Any) -> None:
     assert embedder.embed_images([]).shape == (0, vectors.shape[1]), "no pictures give no rows"
 
 
-def check_tracker(tracker: Any, cell: Cell, row: dict[str, Any]) -> None:
-    """The tracker takes a whole sweep."""
+def check_tracker(tracker: Tracker, root: Path) -> None:
+    """The tracker takes a played experiment, and takes nothing twice."""
     _check_config(tracker)
-    tracker.start([cell])
-    tracker.row(cell, row)
-    tracker.end()
+    rows = len(store.load(root))
+    for expected in (rows, 0):
+        with mirroring(root, tracker) as mirror:
+            mirror.finish("ended")
+            assert mirror.sent == expected, f"{mirror.sent} rows of {rows} were sent, not {expected}"
 
 
 def check_launcher(name: str, folder: Path) -> None:

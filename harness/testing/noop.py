@@ -8,7 +8,8 @@ import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from harness.episode import Episode
 from harness.failures import GenerationFailure, ProviderError
@@ -18,6 +19,7 @@ from harness.seeding import Seeds, derive
 
 if TYPE_CHECKING:
     from harness.protocols import Image
+    from harness.trackers import Point, State, TrackedCell
 
 
 @dataclass(frozen=True)
@@ -161,10 +163,46 @@ class NoopMethod:
 
 @dataclass(frozen=True)
 class BrokenTracker:
-    """Fails at every call."""
+    """Fails where it is said to: at `open`, `begin`, `add` or `end`; "problem" is one, "hang" waits for ever, "exit"
+    ends the process."""
+
+    fault: str = "open"
+    patience: float = 20.0
+    media: str = "none"
 
     def problems(self) -> list[Problem]:
-        return []
+        return [Problem("The package is missing", "pip install it")] if self.fault == "problem" else []
 
-    def __getattr__(self, name: str) -> object:
-        raise ConnectionError(f"no server for {name}")
+    def destination(self) -> str:
+        return "a server that is down"
+
+    def open(self, root: Path) -> BrokenTracker:
+        self._reach("open")
+        return self
+
+    @property
+    def address(self) -> str:
+        return self.destination()
+
+    def begin(self, cell: TrackedCell, code: str) -> int | None:
+        self._reach("begin")
+        return None
+
+    def add(self, cell: TrackedCell, points: Sequence[Point]) -> None:
+        self._reach("add")
+
+    def end(
+        self, cell: TrackedCell, newest: Sequence[Point], summary: Mapping[str, Any], state: State
+    ) -> None:
+        self._reach("end")
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+    def _reach(self, call: str) -> None:
+        if self.fault == call:
+            raise ConnectionError(f"no server for {call}()")
+        if self.fault == "hang":
+            time.sleep(3600)
+        if self.fault == "exit":
+            os._exit(3)

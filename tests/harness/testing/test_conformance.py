@@ -29,6 +29,7 @@ from harness.protocols import (
     Task,
 )
 from harness.seeding import Seeds
+from harness.sweep import run_cells
 from harness.testing import conformance
 from harness.testing.noop import BrokenTracker, NoopEnv, NoopMethod, NoopSimulator
 from harness.trackers import NoTracker
@@ -298,10 +299,11 @@ def test_an_embedder_with_rows_of_another_length_is_named() -> None:
         conformance.check_embedder(LongRows())
 
 
-def test_trackers(make_cell: Callable[..., Cell]) -> None:
-    conformance.check_tracker(NoTracker(), make_cell(), {"status": "success"})
+def test_trackers(make_cell: Callable[..., Cell], tmp_path: Path) -> None:
+    run_cells([make_cell(), make_cell(seed=1)], tmp_path)
+    conformance.check_tracker(NoTracker(), tmp_path)
     with pytest.raises(ConnectionError):
-        conformance.check_tracker(BrokenTracker(), make_cell(), {"status": "success"})
+        conformance.check_tracker(BrokenTracker(), tmp_path)
 
 
 @pytest.mark.slow
