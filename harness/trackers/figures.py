@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from harness.failures import ERROR_KINDS, FAILURE_KINDS
 from harness.intervals import clopper_pearson
 from harness.records import VERDICTS
 from harness.status import end_of
@@ -68,7 +69,7 @@ class Tally:
 
 def point(number: int, row: Row, so_far: Mapping[str, float], folder: Path, media: str) -> Point:
     """`folder` is the cell's, `media` of which episodes pictures and videos are wanted."""
-    wanted = media == "all" or (media == "failures" and row["status"] == "failure")
+    wanted = media == "all" or (media == "failures" and row["status"] != "success")  # as videos are recorded
     video = folder / row["video"] if wanted and row.get("video") else None
     images = sorted((folder / "images").glob(f"{row['episode']}-t*.png")) if wanted else ()
     return Point(
@@ -126,10 +127,11 @@ def summary(newest: Sequence[Point], expected: int) -> dict[str, Any]:
             found[name] = sum(values)
     if verdicts:
         found["seconds_median"] = statistics.median(line["seconds"] for line in verdicts)
-    for kind, count in sorted(Counter(line["failure"] for line in verdicts if line["failure"]).items()):
-        found[f"failures/{kind}"] = count
-    for kind, count in sorted(Counter(line["error"] for line in lines if line["error"]).items()):
-        found[f"errors_by_kind/{kind}"] = count
+    kinds = Counter(line["failure"] or line["error"] for line in lines)
+    found |= {
+        f"failures/{kind}": kinds[kind] for kind in FAILURE_KINDS
+    }  # zeros too: they replace an earlier start's
+    found |= {f"errors_by_kind/{kind}": kinds[kind] for kind in ERROR_KINDS}
     for task in sorted({line["task"] for line in verdicts}):
         found.update(_rate(f"tasks/{task}/", [line for line in verdicts if line["task"] == task]))
     return found

@@ -44,7 +44,7 @@ class WandbRuns:
         if self.mode == "disabled":
             return ""
         server = os.environ.get("WANDB_BASE_URL", "wandb.ai") if self.mode == "online" else "files"
-        return f"W&B {server} {self.entity or ''}/{self.project}"
+        return " ".join(filter(None, ("W&B", server, self.entity, self.project)))
 
     def open(self, root: Path) -> _Open:
         return _Open(self, root)
