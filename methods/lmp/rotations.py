@@ -55,13 +55,15 @@ def quat2euler(quaternion: ArrayLike) -> Floats:
     """(3,): roll, pitch, yaw; the inverse of `euler2quat`. At a pitch of 90 degrees, where only the sum of
     roll and yaw is known, yaw takes all of it."""
     w, x, y, z = _unit(_numbers(quaternion, 4, "quaternion"), "quaternion")
-    sine = float(np.clip(2 * (w * y - z * x), -1, 1))
-    if abs(sine) > 1 - 1e-12:
+    sine = float(2 * (w * y - z * x))
+    up, across = 1 - 2 * (x * x + y * y), 2 * (w * x + y * z)
+    cosine = float(np.hypot(up, across))
+    if cosine < 1e-7:
         return np.array([0.0, np.copysign(np.pi / 2, sine), 2 * float(np.arctan2(z, w))])
     return np.array(
         [
-            np.arctan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y)),
-            np.arcsin(sine),
+            np.arctan2(across, up),
+            np.arctan2(sine, cosine),
             np.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z)),
         ]
     )
