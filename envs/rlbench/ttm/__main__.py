@@ -31,7 +31,9 @@ def _print(model: Model, entry: Object, depth: int) -> None:
     pose = model.pose(entry)
     position = " ".join(f"{value:7.3f}" for value in pose.position)
     quaternion = " ".join(f"{value:6.3f}" for value in pose.quaternion)
-    print(f"{'  ' * depth + entry.name:<44} {entry.kind:<16} {position}  {quaternion}  {_detail(entry)}".rstrip())
+    print(
+        f"{'  ' * depth + entry.name:<44} {entry.kind:<16} {position}  {quaternion}  {_detail(entry)}".rstrip()
+    )
     for child in model.children(entry):
         _print(model, child, depth + 1)
 

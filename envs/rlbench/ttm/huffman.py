@@ -7,7 +7,7 @@ The tree is a bit string: a 1 and eight bits are a leaf, a 0 is a node and its t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -41,7 +41,7 @@ class _Code:
 
     def leaves(self, window: NDArray[np.uint64]) -> NDArray[np.int16]:
         """Which leaf each of the words (n,) begins with."""
-        found = self.by_prefix[window >> np.uint64(64 - _PREFIX)]
+        found: NDArray[np.int16] = self.by_prefix[window >> np.uint64(64 - _PREFIX)]
         unclear = np.flatnonzero(found < 0)
         if len(unclear):
             found[unclear] = np.searchsorted(self.starts, window[unclear], side="right") - 1
@@ -60,7 +60,9 @@ def decode(body: bytes, length: int) -> bytes:
     guesses = (edges[1:, None] - _LEAD + np.arange(_GUESSES)).ravel()
     starts = np.append(first, _decode(code, words, guesses, edges[1:].repeat(_GUESSES))[0])
     decoded: dict[int, tuple[int, bytes]] = {}
-    while len(starts := np.array([s for s in set(starts.tolist()) if s < end and s not in decoded], np.int64)):
+    while len(
+        starts := np.array([s for s in set(starts.tolist()) if s < end and s not in decoded], np.int64)
+    ):
         ends = np.minimum(edges[(starts - first) // _CHUNK] + _CHUNK, end)
         stops, pieces = _decode(code, words, starts, ends)
         decoded.update(zip(starts.tolist(), zip(stops.tolist(), pieces, strict=True), strict=True))

@@ -69,7 +69,7 @@ _GEOMETRY = ("Gst", "Gsg", "Geo", "Wrp")
 
 
 def _chosen(pool: Sequence[Item], reference: Record) -> Item:
-    number = reference.number("<i4")
+    number = reference.integer()
     if not 0 <= number < len(pool):
         raise Damaged(f"{reference.tag} names number {number} of {len(pool)}", reference.start)
     return pool[number]
@@ -78,12 +78,12 @@ def _chosen(pool: Sequence[Item], reference: Record) -> Item:
 def _faces(record: Record) -> NDArray[np.int32]:
     """(F, 3). The indices follow each other by steps: six bits with 31 for no step, or 14 or 22 bits, six of them in
     the first byte, with 2^13 - 1 or 2^21 - 1 for none."""
-    count = record.number("<i4")
+    count = record.integer()
     packed = record.array("u1", skip=4)
     width = 1 + (packed >= _SHORT).astype(np.int64) + (packed >= _MIDDLE)
     # Where a step begins is known only from the one before; twice as far is found from what is known so far.
-    following = np.minimum(np.arange(len(packed)) + width, len(packed))
-    following = np.append(following, len(packed))
+    beyond = len(packed) + 1
+    following = np.append(np.minimum(np.arange(len(packed)) + width, beyond), [beyond, beyond])
     starts = np.zeros(1, np.int64)
     while len(starts) <= count:
         starts = np.append(starts, following[starts])

@@ -156,24 +156,24 @@ def _object(record: Record, pool: Pool) -> Object:
         kind=KINDS.get(record.tag, record.tag),
         parent=None if parent < 0 else parent,
         local=Pose(frame[4:], frame[:4] / np.linalg.norm(frame[:4])),
-        layers=parts["Lar"].number("<u2"),
+        layers=parts["Lar"].integer("<u2"),
         meshes=pool.meshes(parts["Ge2"]) if record.tag == "SHP" else (),
         joint=_joint(parts) if record.tag == "JNT" else None,
     )
 
 
 def _joint(parts: _Needed) -> Joint:
-    kind = parts["Jtt"].number("<i4")
+    kind = parts["Jtt"].integer()
     if kind not in JOINTS:
         raise Damaged(f"there is no joint of type {kind}", parts["Jtt"].start)
     lowest, width = parts["Pmr"].array("<f4", 2).tolist()
     w, x, y, z = parts["Jst"].array("<f4", 4).tolist()
-    free = JOINTS[kind] == "spherical" or parts["Va9"].number("u1") & _CYCLIC
+    free = JOINTS[kind] == "spherical" or parts["Va9"].integer("u1") & _CYCLIC
     return Joint(
         kind=JOINTS[kind],
-        position=parts["Prt"].number("<f4"),
+        position=float(parts["Prt"].array("<f4", 1)[0]),
         limits=None if free else (lowest, lowest + width),
-        pitch=parts["Jsp"].number("<f4"),
+        pitch=float(parts["Jsp"].array("<f4", 1)[0]),
         rotation=(w, x, y, z),
     )
 

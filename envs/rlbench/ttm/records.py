@@ -65,12 +65,12 @@ class Record:
             raise Damaged(f"{self.tag} has {self.end - self.start} bytes and should have more", self.start)
         return np.frombuffer(self.body, dtype, count, self.start + skip)
 
-    def number(self, dtype: str) -> Any:
-        return self.array(dtype, 1)[0].item()
+    def integer(self, dtype: str = "<i4") -> int:
+        return int(self.array(dtype, 1)[0])
 
     def text(self) -> str:
         """The content as an int32 length and so many characters. Raises `Damaged`."""
-        return bytes(self.array("u1", self.number("<i4"), skip=4)).decode("utf-8", "replace")
+        return bytes(self.array("u1", self.integer(), skip=4)).decode("utf-8", "replace")
 
 
 def records(body: bytes, start: int, end: int) -> Iterator[Record]:
