@@ -86,7 +86,7 @@ def scenes_paired(effect: float, discordance: float, alpha: float = 0.05, power:
 
     z = _z(1 - alpha / 2), _z(power)
     guess = (z[0] * sqrt(discordance) + z[1] * sqrt(max(0.0, discordance - effect**2))) ** 2 / effect**2
-    return _search(reached, guess, power, window=max(20, ceil(4 / discordance)))
+    return _search(reached, guess, power, window=min(200, max(20, ceil(4 / discordance))))
 
 
 def unpaired_power(scenes: int, first: float, second: float, alpha: float = 0.05) -> float:
