@@ -13,6 +13,7 @@ from harness import help as page
 from harness.cells import Cell
 from harness.cli import messages, with_files
 from harness.compose import to_plain
+from harness.failures import UsageError
 from harness.launcher import play_and_show
 
 
@@ -23,6 +24,8 @@ def run(config: DictConfig) -> None:
     choices = {str(group): str(option) for group, option in job.runtime.choices.items()}
     cell = Cell(to_plain(config), choices, tuple(job.overrides.task))
     alone = job.mode.name == "RUN"
+    if alone and config.item is not None:
+        raise UsageError("An experiment is a sweep: add -m, as in `python run.py -m +experiment=mtp_table1`.")
     with messages() if alone else nullcontext():  # another launcher's jobs must not end its process
         play_and_show([cell], Path(job.run.dir if alone else job.sweep.dir))
 

@@ -19,7 +19,7 @@ from harness.protocols import EnvironmentConfig, Task
 from harness.records import EpisodeKey
 from harness.schema import IDENTITY_KEYS, SELECTION_KEYS
 
-INSTRUCTION_CHOICES = ("single", "varied", "all")
+INSTRUCTION_CHOICES = ("single", "varied", "paraphrased", "all")
 
 
 @dataclass(frozen=True)
@@ -120,13 +120,17 @@ def select_tasks(environment: EnvironmentConfig, name: str) -> Sequence[Task]:
 
 
 def _instructions(choice: str, env: str, task: Task, scene: int) -> Sequence[int]:
-    """Which of a task's instructions a scene is played with: the single one, one drawn for the scene, or
-    each of them."""
+    """Which of a task's instructions a scene is played with: the single one, one drawn for the scene from all or from
+    the paraphrases, or each of them."""
     count = len(task.instructions)
     if choice == "single":
         return (0,)
     if choice == "varied":
         return (seeding.derive("instruction", env, task.name, scene) % count,)
+    if choice == "paraphrased":
+        if count == 1:
+            raise UsageError(f"Task {task.name} of {env} has no paraphrase; env.instructions=single plays it.")
+        return (1 + seeding.derive("instruction", env, task.name, scene) % (count - 1),)
     if choice == "all":
         return range(count)
     raise UsageError(f"env.instructions is `{choice}`; it can be {', '.join(INSTRUCTION_CHOICES)}.")

@@ -119,6 +119,8 @@ class Config:
     memory: Any = MISSING
     retriever: Any = MISSING
     tracker: Any = MISSING
+    item: Any = None
+    """Of an experiment: the paper's table or figure that its cells are for (`analysis.items`)."""
     record: RecordConfig = field(default_factory=RecordConfig)
     run: RunConfig = field(default_factory=RunConfig)
     sampling: SamplingConfig = field(default_factory=SamplingConfig)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from importlib.metadata import entry_points
+from typing import Any
 
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
 from hydra.core.config_store import ConfigStore
@@ -24,7 +25,13 @@ class PoolLauncher(launcher.PoolLauncher):
 
 
 class CellSweeper(BasicSweeper):
-    """Hydra's grid. It leaves the check of each job to `PoolLauncher`, which composes all before it plays any."""
+    """Hydra's grid. What is typed replaces what an experiment sweeps over. It leaves the check of each job to
+    `PoolLauncher`, which composes all before it plays any."""
+
+    def sweep(self, arguments: list[str]) -> Any:
+        typed = {argument.partition("=")[0].lstrip("+~") for argument in arguments}
+        self.params = {key: value for key, value in (self.params or {}).items() if key not in typed}
+        return super().sweep(arguments)
 
     def validate_batch_is_legal(self, batch: Sequence[Sequence[str]]) -> None:
         if not isinstance(self.launcher, PoolLauncher):

@@ -48,6 +48,8 @@ def test_episodes_are_tasks_by_scenes_by_instructions(make_cell: MakeCell) -> No
     varied = make_cell(env={"instructions": "varied", "scenes": 20}).episodes()
     assert {key.instruction for key in varied} == {0, 1}
     assert varied == make_cell(seed=3, env={"instructions": "varied", "scenes": 20}).episodes()
+    paraphrased = make_cell(env={"instructions": "paraphrased", "scenes": 20}).episodes()
+    assert {key.instruction for key in paraphrased} == {1}
 
 
 def test_tasks_narrow_and_keep_the_order_given(make_cell: MakeCell) -> None:
@@ -63,7 +65,7 @@ def test_tasks_narrow_and_keep_the_order_given(make_cell: MakeCell) -> None:
         ({"tasks": "task1"}, "env.tasks"),
         ({"scenes": 0}, "at least 1"),
         ({"scenes": -3}, "at least 1"),
-        ({"instructions": "some"}, "single, varied, all"),
+        ({"instructions": "some"}, "single, varied, paraphrased, all"),
     ],
 )
 def test_bad_selections_are_refused(make_cell: MakeCell, env: dict[str, object], message: str) -> None:

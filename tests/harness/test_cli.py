@@ -33,6 +33,18 @@ def test_a_sweep_prints_its_table_and_continues(tmp_path: Path) -> None:
     assert len(store.load(tmp_path)) == 12
 
 
+def test_what_is_typed_replaces_what_an_experiment_sweeps_over(tmp_path: Path) -> None:
+    done = run(tmp_path, "-m", "+experiment=mtp_table1", "seed=7,8", "env.scenes=1")
+    assert done.returncode == 0, done.stderr
+    assert {(row["method"], row["env"], row["seed"]) for row in store.load(tmp_path)} == {
+        ("noop", "noop", 7),
+        ("noop", "noop", 8),
+    }
+    alone = run(tmp_path, "+experiment=mtp_table1")
+    assert alone.returncode == 2
+    assert "An experiment is a sweep: add -m" in alone.stderr
+
+
 def test_an_incomplete_sweep_exits_with_1_and_lists_what_failed(tmp_path: Path) -> None:
     done = run(tmp_path, "-m", "method.fault=raise,''", "env.scenes=1")
     assert done.returncode == 1

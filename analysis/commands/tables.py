@@ -1,0 +1,130 @@
+"""Writes a paper's tables from the rows of experiments, with an index.
+
+Each table has our values (mean and standard deviation over seeds, exact interval over episodes) and the published ones.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.failures import UsageError
+
+if TYPE_CHECKING:
+    from analysis.tables.entries import Computed
+
+FORMATS = {"latex": "tex", "markdown": "md", "csv": "csv", "html": "html"}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("experiments", nargs="+", type=Path, metavar="outputs/EXPERIMENT")
+    parser.add_argument("--paper", choices=["mtp", "hime"], help="only this paper's (default: both)")
+    parser.add_argument(
+        "--item", action="append", default=[], help="only this one, as in table1; may be repeated"
+    )
+    parser.add_argument("--format", default=",".join(FORMATS), help=f"of {', '.join(FORMATS)} (default: all)")
+    parser.add_argument("--out", type=Path, help="folder (default: tables in the first experiment's folder)")
+    parser.add_argument(
+        "--where",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="only cells that have this, as in llm=rules",
+    )
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; fail when a file is not what rows give"
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    from analysis import items, rows
+    from analysis.tables.entries import compute
+
+    formats = options.format.split(",")
+    for name in formats:
+        if name not in FORMATS:
+            raise UsageError(f"There is no format `{name}`; it can be {', '.join(FORMATS)}.")
+    found = rows.load(options.experiments)
+    if found.torn:
+        print(f"{found.torn} rows were cut off by a kill and are left out.", file=sys.stderr)
+    where = dict(_pair(text) for text in options.where)
+    computed = [compute(item, found, where) for item in items.load(options.paper, options.item)]
+    filled = [one for one in computed if not one.empty]
+    for one in computed:
+        if one.empty:
+            print(
+                f"{one.item.name}: no episode yet. python run.py -m +experiment={one.item.name}",
+                file=sys.stderr,
+            )
+    if not filled:
+        raise UsageError("None of these items has an episode in the experiments given.")
+    out = options.out or options.experiments[0] / "tables"
+    files = _files(filled, formats)
+    if options.check:
+        return _check(out, files)
+    out.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (out / name).write_text(text, encoding="utf-8")
+    print(f"{len(filled)} tables in {out}: see {out / 'index.html'}")
+    if "latex" in formats:
+        _compile(out)
+    return 0
+
+
+def _pair(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals:
+        raise UsageError(f"--where {text}: write KEY=VALUE, as in --where llm=rules.")
+    return key, value
+
+
+def _files(filled: Sequence[Computed], formats: Sequence[str]) -> dict[str, str]:
+    """Name to content."""
+    from analysis.tables import latex, layout, markdown, page, spreadsheet
+
+    files: dict[str, str] = {}
+    sections = []
+    for computed in filled:
+        arranged = layout.arrange(computed)
+        section = page.table(arranged)
+        texts = {
+            "latex": latex.table(arranged),
+            "markdown": markdown.table(arranged),
+            "csv": spreadsheet.table(computed),
+            "html": section,
+        }
+        names = {name: f"{computed.item.name}.{FORMATS[name]}" for name in formats}
+        files |= {names[name]: texts[name] for name in formats}
+        sections.append((section, list(names.values())))
+    if "latex" in formats:
+        files["all.tex"] = latex.document([computed.item.name for computed in filled])
+    files["index.html"] = page.page(sections)
+    return files
+
+
+def _check(out: Path, files: dict[str, str]) -> int:
+    stale = [
+        name
+        for name, text in files.items()
+        if not (out / name).is_file() or (out / name).read_text(encoding="utf-8") != text
+    ]
+    for name in stale:
+        print(f"{out / name} is not what the rows give.", file=sys.stderr)
+    return 1 if stale else 0
+
+
+def _compile(out: Path) -> None:
+    """all.pdf, where there is a LaTeX."""
+    if shutil.which("pdflatex") is None:
+        print("No pdflatex here, so all.tex is not compiled (Debian: texlive-latex-recommended).")
+        return
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"]
+    done = subprocess.run(command, cwd=out, capture_output=True, text=True, errors="replace")
+    if done.returncode:
+        raise UsageError(f"pdflatex failed on {out / 'all.tex'}; see {out / 'all.log'}.")
+    print(f"{out / 'all.pdf'}")

@@ -1,0 +1,106 @@
+"""What a table or figure of a paper consists of: the `item` node of each `conf/experiment/*.yaml`, which also says how
+its cells are run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from harness.components import build, suggest
+from harness.failures import UsageError
+
+EXPERIMENTS = Path(__file__).resolve().parent.parent / "conf" / "experiment"
+
+WORLDS: Mapping[str, tuple[str, ...]] = {
+    "rlbench": ("rlbench", "tabletop"),
+    "calvin": ("calvin", "playtable"),
+    "ur5": ("ur5", "ur5_sim"),
+    "widowx": ("widowx", "household"),
+}
+"""A benchmark of the papers, and the environments that may stand for it: itself, then the embedded one."""
+
+Metric = Literal["success_rate", "successes", "task_progress"]
+
+
+@dataclass(frozen=True)
+class Group:
+    """A row or a column: which cells belong to it, and what the paper calls it."""
+
+    label: str
+    published: str = ""
+    """Its name in `published.csv`: a row's is a method, a column's a task. Empty: the paper has none, or the column's
+    `task`."""
+    where: dict[str, list[str]] = field(default_factory=dict)
+    """Config group to the options that belong here, for example `method: [mtp]`, `memory: [playtable, calvin]`."""
+    benchmark: str = ""
+    """Of a column: a key of `WORLDS`."""
+    instructions: Literal["single", "paraphrased", "any"] = "any"
+    """Of a column: which wordings count."""
+    task: str = ""
+    """Of a column: only this task; empty for all."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """One table or figure."""
+
+    paper: Literal["mtp", "hime"]
+    number: str
+    """As in `table1`."""
+    title: str
+    metric: Metric
+    episodes: int
+    """Verdicts that each entry of the last column needs, over all seeds."""
+    rows: list[Group]
+    columns: list[Group]
+    comparisons: list[list[str]] = field(default_factory=list)
+    """Pairs of row labels that are compared in every column that has no `task`."""
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"(table|figure)\d+[a-z]?", self.number):
+            raise ValueError(f"number is `{self.number}`; it is like table1 or figure9a")
+        labels = [row.label for row in self.rows]
+        for pair in self.comparisons:
+            for label in pair:
+                if label not in labels:
+                    raise ValueError(f"comparisons name `{label}`, which is no row. {suggest(label, labels)}")
+        for column in self.columns:
+            if column.benchmark not in WORLDS:
+                raise ValueError(f"column {column.label} has no known benchmark: {', '.join(WORLDS)}")
+
+    @property
+    def name(self) -> str:
+        """As in `mtp_table1`, which is also the name of its experiment."""
+        return f"{self.paper}_{self.number}"
+
+
+def load(paper: str | None = None, numbers: Sequence[str] = ()) -> list[Item]:
+    """Items in the order of their files. Raises `UsageError` for a number that there is not, and for a file that does
+    not say what an item needs."""
+    items = [item for item in map(_read, sorted(EXPERIMENTS.glob("*.yaml"))) if item is not None]
+    if paper is not None:
+        items = [item for item in items if item.paper == paper]
+    known = {known for item in items for known in (item.number, item.name)}
+    for number in numbers:
+        if number not in known:
+            raise UsageError(f"There is no item `{number}`. {suggest(number, known)}")
+    chosen = [item for item in items if not numbers or item.number in numbers or item.name in numbers]
+    return sorted(chosen, key=lambda item: (item.paper != "mtp", _natural(item.number)))
+
+
+def _read(path: Path) -> Item | None:
+    from omegaconf import OmegaConf
+
+    config: Any = OmegaConf.to_container(OmegaConf.load(path))
+    found: Item | None = build(config["item"], f"{path.name}: item") if "item" in config else None
+    return found
+
+
+def _natural(number: str) -> tuple[str, int, str]:
+    """For sorting: `table2` before `table10`, `figure9a` before `figure9b`."""
+    kind, digits, rest = re.fullmatch(r"([a-z]*?)(\d*)([a-z]*)", number).groups()  # type: ignore[union-attr]
+    return kind, int(digits or 0), rest

@@ -1,0 +1,269 @@
+"""Rows of experiments as a DuckDB table, read from `episodes.jsonl` or from the compact copy of a finished experiment.
+The newest row of an episode counts. It judges nothing: what may be put together is for who asks."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harness import store
+from harness.failures import UsageError
+from harness.schema import IDENTITY_KEYS, SELECTION_KEYS
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+COMPACT = "rows.parquet"
+_COLUMNS = {
+    "cell": "VARCHAR",
+    "method": "VARCHAR",
+    "env": "VARCHAR",
+    "env_config": "VARCHAR",
+    "task": "VARCHAR",
+    "episode": "VARCHAR",
+    "instruction_index": "INTEGER",
+    "scene": "INTEGER",
+    "seed": "INTEGER",
+    "status": "VARCHAR",
+    "failure": "VARCHAR",
+    "error": "VARCHAR",
+    "state_hash": "VARCHAR",
+    "models": "VARCHAR[]",
+    "trial_count": "INTEGER",
+    "subtasks_done": "INTEGER",
+    "subtasks": "INTEGER",
+    "steps": "BIGINT",
+    "usage": "STRUCT(calls BIGINT, prompt_tokens BIGINT, completion_tokens BIGINT, cost_usd DOUBLE)",
+    "timings": "STRUCT(seconds DOUBLE, chat_seconds DOUBLE)",
+    "code": "VARCHAR",
+    "versions": "MAP(VARCHAR, VARCHAR)",
+}
+"""What of a row is read, with DuckDB's types."""
+
+
+@dataclass(frozen=True)
+class CellInfo:
+    """What a cell's folder says of it."""
+
+    identity: str
+    folder: Path
+    method: str
+    env: str
+    seed: int
+    choices: dict[str, str]
+    config: dict[str, Any]
+
+    @property
+    def parts(self) -> set[str]:
+        """Config groups whose options the method uses: those that its node holds whole."""
+        held = list(_nodes(self.config["method"]))
+        return {
+            group
+            for group in self.choices
+            if group != "method" and isinstance(node := self.config.get(group), dict) and node in held
+        }
+
+    def says(self, key: str) -> str | None:
+        """What a cell has for a config group or a key, as it is typed; None for an unknown one."""
+        if key in self.choices:
+            return self.choices[key]
+        node: Any = self.config
+        for part in key.split("."):
+            if not isinstance(node, dict) or part not in node:
+                return None
+            node = node[part]
+        return node if isinstance(node, str) else json.dumps(node)
+
+    @property
+    def without_seed(self) -> str:
+        """Everything in the config that can change a result, but for the seed."""
+        return json.dumps({key: self._kept(key) for key in IDENTITY_KEYS if key != "seed"}, sort_keys=True)
+
+    def differences(self, other: CellInfo) -> list[str]:
+        """Keys, as they are typed, at which two cells differ beyond the seed."""
+        ours, theirs = (
+            dict(_leaves({key: cell._kept(key) for key in IDENTITY_KEYS if key != "seed"}))
+            for cell in (self, other)
+        )
+        return sorted(key for key in ours.keys() | theirs.keys() if ours.get(key) != theirs.get(key))
+
+    def _kept(self, key: str) -> Any:
+        node = self.config[key]
+        return {k: v for k, v in node.items() if k not in SELECTION_KEYS} if key == "env" else node
+
+
+@dataclass
+class Rows:
+    """`db` has a table `rows`, one row an episode, with the columns of a row as `harness.play` writes them (nested ones
+    are structs). `cells` are by identity."""
+
+    db: DuckDBPyConnection
+    cells: dict[str, CellInfo]
+    torn: int = 0
+    """Rows that were cut off by a kill and are left out; they run again at the next start."""
+    notes: list[str] = field(default_factory=list)
+
+    def query(self, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
+        return self.db.execute(sql, list(parameters)).fetchall()
+
+
+def load(experiments: Sequence[Path]) -> Rows:
+    """Read the experiments' folders. Raises `UsageError` for a folder that is no experiment, for a damaged row, and
+    for a cell that two of the folders hold: which of its episodes count could not be told."""
+    import duckdb
+
+    cells: dict[str, CellInfo] = {}
+    for folder in experiments:
+        for cell in _cells(folder):
+            other = cells.setdefault(cell.identity, cell)
+            if other is not cell:
+                raise UsageError(
+                    f"{other.folder} and {cell.folder} hold the same cell. Name one of the two experiments."
+                )
+    rows = Rows(duckdb.connect(), cells)
+    columns = ", ".join(f"{name} {kind}" for name, kind in _COLUMNS.items())
+    rows.db.execute(f"CREATE TABLE found ({columns}, line BIGINT)")
+    for folder in experiments:
+        _read(rows, folder)
+    rows.db.execute(
+        "CREATE TABLE rows AS SELECT * EXCLUDE (line) FROM found "
+        "QUALIFY row_number() OVER (PARTITION BY cell, episode ORDER BY line DESC) = 1"
+    )
+    rows.db.execute("DROP TABLE found")
+    return rows
+
+
+def compact(experiment: Path) -> Path:
+    """Write the compact copy of an experiment beside its cells. It is used as long as no row is added."""
+    rows = load([experiment])
+    if rows.torn:
+        raise UsageError(
+            f"{experiment} has {rows.torn} rows that a kill cut off; run its sweep again, then compact it."
+        )
+    target = experiment / COMPACT
+    part = target.with_suffix(".part")
+    sizes = _escaped(json.dumps(_sizes(experiment)))
+    rows.db.execute(
+        f"COPY rows TO '{_escaped(part)}' (FORMAT parquet, COMPRESSION zstd, KV_METADATA {{sizes: '{sizes}'}})"
+    )
+    part.replace(target)
+    return target
+
+
+def _cells(experiment: Path) -> Iterable[CellInfo]:
+    if not experiment.is_dir():
+        raise UsageError(f"{experiment} is not a folder; name one under outputs/.")
+    descriptions = sorted(experiment.glob(f"*/{store.CELL}"))
+    if not descriptions:
+        raise UsageError(f"{experiment} has no cell in it; name the folder of an experiment, outputs/NAME.")
+    for description in descriptions:
+        store.check_format(description)
+        found = json.loads(description.read_text(encoding="utf-8"))
+        yield CellInfo(
+            identity=found["cell"],
+            folder=description.parent,
+            method=found["method"],
+            env=found["env"],
+            seed=int(found["seed"]),
+            choices=found["choices"],
+            config=found["config"],
+        )
+
+
+def _read(rows: Rows, experiment: Path) -> None:
+    if _is_fresh(rows, experiment):
+        names = ", ".join(_COLUMNS)
+        rows.db.execute(f"INSERT INTO found SELECT {names}, 0 FROM '{_quoted(experiment / COMPACT)}'")
+        return
+    files = [path for path in _row_files(experiment) if path.stat().st_size]
+    torn = [path for path in files if not _ends_with_newline(path)]
+    _read_json(rows, [path for path in files if path not in torn])
+    _read_slowly(rows, torn)
+
+
+def _read_json(rows: Rows, files: Sequence[Path]) -> None:
+    import duckdb
+
+    if not files:
+        return
+    try:
+        _insert(rows, files)
+    except duckdb.Error:
+        _read_slowly(rows, files)  # says which line of which file is damaged
+
+
+def _read_slowly(rows: Rows, files: Sequence[Path]) -> None:
+    """By the store's own reader, which knows what a torn row is and names a damaged one."""
+    with tempfile.TemporaryDirectory() as folder:
+        for path in files:
+            found, torn, _ = store.read_rows(path)
+            rows.torn += torn
+            copy = Path(folder) / "rows.jsonl"
+            copy.write_text("".join(json.dumps(row) + "\n" for row in found.values()), encoding="utf-8")
+            if found:
+                _insert(rows, [copy])
+
+
+def _insert(rows: Rows, files: Sequence[Path]) -> None:
+    columns = ", ".join(f"{name}: '{kind}'" for name, kind in _COLUMNS.items())
+    names = ", ".join(f"'{_quoted(path)}'" for path in files)
+    rows.db.execute(
+        f"INSERT INTO found SELECT {', '.join(_COLUMNS)}, row_number() OVER () FROM read_json([{names}], "
+        f"format='newline_delimited', columns={{{columns}}}, maximum_object_size=67108864)"
+    )
+
+
+def _row_files(experiment: Path) -> list[Path]:
+    return sorted(path for path in experiment.glob(f"*/{store.ROWS}"))
+
+
+def _sizes(experiment: Path) -> dict[str, int]:
+    return {str(path.relative_to(experiment)): path.stat().st_size for path in _row_files(experiment)}
+
+
+def _is_fresh(rows: Rows, experiment: Path) -> bool:
+    """Whether the compact copy is there and was made from the rows as they are."""
+    path = experiment / COMPACT
+    if not path.is_file():
+        return False
+    found = rows.query(f"SELECT value FROM parquet_kv_metadata('{_quoted(path)}') WHERE key = 'sizes'")
+    return bool(found) and json.loads(bytes(found[0][0]).decode()) == _sizes(experiment)
+
+
+def _ends_with_newline(path: Path) -> bool:
+    with path.open("rb") as file:
+        file.seek(-1, 2)
+        return file.read(1) == b"\n"
+
+
+def _nodes(node: Any) -> Iterable[dict[str, Any]]:
+    """All mappings in a config node, at any depth."""
+    if isinstance(node, dict):
+        yield node
+        for value in node.values():
+            yield from _nodes(value)
+    elif isinstance(node, list):
+        for value in node:
+            yield from _nodes(value)
+
+
+def _leaves(node: Any, where: str = "") -> Iterable[tuple[str, Any]]:
+    if isinstance(node, dict) and node:
+        for key, value in node.items():
+            yield from _leaves(value, f"{where}.{key}" if where else str(key))
+    else:
+        yield where, json.dumps(node)
+
+
+def _escaped(text: object) -> str:
+    """For a string of DuckDB's."""
+    return str(text).replace("'", "''")
+
+
+def _quoted(path: Path) -> str:
+    """The name of a file to read; brackets and stars of a glob are taken as they are."""
+    return "".join(f"[{sign}]" if sign in "*?[" else sign for sign in _escaped(path))

@@ -1,0 +1,85 @@
+r"""A table in LaTeX with booktabs, and a document that shows many. All text is escaped here and only here; the result
+depends on nothing but the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from analysis.tables.layout import DASH, Layout, Line, Text
+
+_SIGNS = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "_": r"\_",
+    "%": r"\%",
+    "&": r"\&",
+    "#": r"\#",
+    "$": r"\$",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "[": r"{[}",
+    "]": r"{]}",
+    "±": r"$\pm$",
+    DASH: "--",
+}
+
+_PREAMBLE = r"""\documentclass{article}
+\usepackage[T1]{fontenc}
+\usepackage[utf8]{inputenc}
+\usepackage[margin=2cm,landscape]{geometry}
+\usepackage{booktabs}
+\begin{document}
+"""
+
+
+def escape(text: str) -> str:
+    """Text as LaTeX prints it; pdflatex takes Latin letters with accents as they are, other signs become `?`."""
+    return "".join(_SIGNS.get(sign) or (sign if ord(sign) < 0x180 else "?") for sign in text)
+
+
+def table(layout: Layout) -> str:
+    """A `table` environment; needs the package booktabs."""
+    columns = "l" + "c" * (len(layout.heads) - 1)
+    heads = " & ".join(map(escape, layout.heads))
+    body = "\n".join(_line(line, first=i == 0) for i, line in enumerate(layout.lines))
+    notes = "\n\n".join(escape(note) for note in layout.notes)
+    return (
+        "\\begin{table}\n"
+        f"\\caption{{{escape(layout.title)}}}\n"
+        f"\\label{{tab:{layout.name.replace('_', '-')}}}\n"
+        "\\centering\\small\n"
+        f"\\begin{{tabular}}{{{columns}}}\n"
+        f"\\toprule\n{heads} \\\\\n\\midrule\n"
+        f"{body}\n"
+        "\\bottomrule\n"
+        "\\end{tabular}\n\n"
+        f"\\medskip\\begin{{minipage}}{{0.95\\linewidth}}\\footnotesize\n{notes}\n\\end{{minipage}}\n"
+        "\\end{table}\n"
+    )
+
+
+def document(files: Sequence[str]) -> str:
+    """A document that shows tables from files beside it."""
+    body = "".join(f"\\input{{{name}}}\n\\clearpage\n" for name in files)
+    return f"{_PREAMBLE}{body}\\end{{document}}\n"
+
+
+def _line(line: Line, first: bool) -> str:
+    space = "\\addlinespace\n" if line.kind == "ours" and not first else ""
+    label = escape(line.label)
+    if line.kind == "published":
+        label = f"\\quad\\textit{{{label}}}"
+    return f"{space}{label} & {' & '.join(_text(text, line.kind) for text in line.texts)} \\\\"
+
+
+def _text(text: Text, kind: str) -> str:
+    found = escape(text.text)
+    if kind == "interval":
+        return f"{{\\scriptsize {found}}}"
+    if kind == "published":
+        return f"\\textit{{{found}}}"
+    return f"\\textbf{{{found}}}" if text.best else found
