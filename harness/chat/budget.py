@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from harness.failures import BudgetExceeded, PriceUnknown, UsageError
@@ -33,7 +34,7 @@ class Limits:
                     f"{self.where}.{name} is {limit}; it has to be above 0, or null for no limit."
                 )
 
-    @property
+    @cached_property
     def _given(self) -> Mapping[str, float]:
         limits = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "where"}
         return {name: limit for name, limit in limits.items() if limit is not None}
