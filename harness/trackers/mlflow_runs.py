@@ -106,7 +106,7 @@ class _Open:
     ) -> None:
         from mlflow.entities import Metric
 
-        run = self._runs.pop(cell.run)
+        run = self._runs[cell.run]
         now = int(time.time() * 1000)
         numbers = [
             Metric(f"summary/{name}", float(value), now, 0)
@@ -121,6 +121,7 @@ class _Open:
         self._client.set_tag(run, "mlflow.loggedArtifacts", json.dumps([{"path": TABLE, "type": "table"}]))
         self._client.set_tag(run, "state", state)
         self._client.set_terminated(run, STATUSES[state])
+        del self._runs[cell.run]
 
     def close(self) -> None:
         """What is still open here was cut off: it is not told as finished."""

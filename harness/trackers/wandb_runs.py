@@ -97,10 +97,11 @@ class _Open:
     ) -> None:
         import wandb
 
-        run = self._runs.pop(cell.run)
+        run = self._runs[cell.run]
         table = wandb.Table(columns=list(figures.COLUMNS), data=[list(point.line) for point in newest])
         run.summary.update({**summary, "episodes_table": table})
         run.finish(exit_code=EXIT_CODES[state])
+        del self._runs[cell.run]
 
     def close(self) -> None:
         """What is still open here was cut off: it is not told as finished."""
