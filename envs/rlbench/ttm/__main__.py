@@ -45,7 +45,8 @@ def _detail(entry: Object) -> str:
         return f"{entry.joint.kind}, {told}, at {entry.joint.position:.4g}"
     if entry.meshes:
         vertices = sum(len(mesh.vertices) for mesh in entry.meshes)
-        return f"{vertices} vertices, {sum(len(mesh.faces) for mesh in entry.meshes)} triangles"
+        triangles = sum(len(mesh.faces) for mesh in entry.meshes)
+        return f"{vertices} vertices, {triangles} triangles{'' if entry.renderable else ', hidden'}"
     return ""
 
 

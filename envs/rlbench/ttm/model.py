@@ -28,6 +28,7 @@ KINDS = {
 """Tags of objects to what they are; an object with another tag is of the kind of that name."""
 JOINTS = {10: "revolute", 11: "prismatic", 12: "spherical"}
 _CYCLIC = 1
+_RENDERABLE = 1 << 9
 
 
 @dataclass(frozen=True)
@@ -69,8 +70,8 @@ class Object:
     """Id of the object that it hangs on."""
     local: Pose
     """In the frame of the parent or, where that is a joint, of what the joint moves."""
-    layers: int
-    """Bit mask; CoppeliaSim shows the first eight layers unless told otherwise."""
+    renderable: bool
+    """Whether vision sensors see it: collision shapes and boundaries are not to be seen."""
     meshes: tuple[Mesh, ...] = ()
     """A shape's, in its frame."""
     joint: Joint | None = None
@@ -156,7 +157,7 @@ def _object(record: Record, pool: Pool) -> Object:
         kind=KINDS.get(record.tag, record.tag),
         parent=None if parent < 0 else parent,
         local=Pose(frame[4:], frame[:4] / np.linalg.norm(frame[:4])),
-        layers=parts["Lar"].integer("<u2"),
+        renderable=bool(parts["Omp"].integer() & _RENDERABLE),
         meshes=pool.meshes(parts["Ge2"]) if record.tag == "SHP" else (),
         joint=_joint(parts) if record.tag == "JNT" else None,
     )

@@ -81,14 +81,14 @@ def position(found: Model, name: str) -> list[float]:
 
 def test_poses_are_relative_to_the_parent_and_turn_with_it(model) -> None:
     found = model(
-        entry("DMY", 66, -1, "base", (0.25, 0.0, 0.75), QUARTER, layers=4),
+        entry("DMY", 66, -1, "base", (0.25, 0.0, 0.75), QUARTER, renderable=False),
         entry("DMY", 7, 66, "arm", (0.1, 0.0, 0.02), QUARTER),
         entry("DMY", 8, 7, "tip", (0.1, 0.0, 0.0)),
     )
-    assert [(o.name, o.id, o.parent, o.kind, o.layers) for o in found.objects] == [
-        ("base", 66, None, "dummy", 4),
-        ("arm", 7, 66, "dummy", 1),
-        ("tip", 8, 7, "dummy", 1),
+    assert [(o.name, o.id, o.parent, o.kind, o.renderable) for o in found.objects] == [
+        ("base", 66, None, "dummy", False),
+        ("arm", 7, 66, "dummy", True),
+        ("tip", 8, 7, "dummy", True),
     ]
     assert found.find("arm").local.position == pytest.approx([0.1, 0, 0.02])
     assert position(found, "arm") == pytest.approx([0.25, 0.1, 0.77], abs=1e-6)

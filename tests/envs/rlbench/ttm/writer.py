@@ -38,7 +38,7 @@ def entry(
     name: str,
     position: Sequence[float] = ORIGIN,
     quaternion: Sequence[float] = UPRIGHT,
-    layers: int = 1,
+    renderable: bool = True,
     more: bytes = b"",
     without: str = "",
 ) -> bytes:
@@ -49,7 +49,7 @@ def entry(
         "Ids": integers(identity, parent),
         "Anm": text("another name"),
         "Nme": text(name),
-        "Lar": struct.pack("<H", layers),
+        "Omp": integers(0x1F3 | renderable << 9),
     }
     kept = [record(part, content) for part, content in common.items() if part != without]
     return record(tag, *kept, b"NXT", more, END)
