@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from harness.protocols import Floats
 
-SPEED = 0.4
+SPEED = 0.5
 """Usual speed of the tool, metres per second."""
 TURN_SPEED = 1.8
 """Usual speed of a turn, radians per second."""

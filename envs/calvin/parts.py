@@ -24,12 +24,12 @@ PARTS: Mapping[str, Part] = {
     "red block": Part(block="block_red"),
     "blue block": Part(block="block_blue"),
     "pink block": Part(block="block_pink"),
-    # The drawer's frame has z to the front, its handle is a bar 24 cm wide.
+    # The drawer's frame has z to the front; its handle is a bar 24 cm wide. "The handle" of CALVIN's sentences is this one.
     "drawer": Part(link="drawer_link", box=((-_FAR, -_FAR, -_FAR), (_FAR, _FAR, 0.185))),
     "drawer handle": Part(link="drawer_link", box=((-_FAR, -_FAR, 0.228), (_FAR, _FAR, _FAR))),
     # The door's frame lies in its sloped panel, z away from it.
     "sliding door": Part(link="slide_link"),
-    "sliding door handle": Part(link="slide_link", box=((-_FAR, -_FAR, 0.03), (_FAR, _FAR, _FAR))),
+    "sliding door grip": Part(link="slide_link", box=((-_FAR, -_FAR, 0.03), (_FAR, _FAR, _FAR))),
     "sliding cabinet": Part(link="plank_link"),
     "switch": Part(link="switch_link"),
     "button": Part(link="button_link"),
