@@ -14,15 +14,6 @@ def play(kit, env, task, index):
     return kit.Expert(env).solve()
 
 
-@pytest.mark.parametrize("task", [task.name for task in Household().suite()])
-def test_the_expert_solves_a_scene_in_half_of_the_steps(household, kit, task):
-    assert play(kit, household, task, 2000)
-    assert household.steps() < household.world.task.step_limit * 0.55
-    assert [subtask.done_at for subtask in household.subtasks()] == sorted(
-        subtask.done_at for subtask in household.subtasks()
-    )
-
-
 def test_the_expert_solves_three_rounds(kit):
     env = Household(rounds=3, noise=0).open()
     assert play(kit, env, "object_search", 2000)
@@ -33,5 +24,9 @@ def test_the_expert_solves_three_rounds(kit):
 @pytest.mark.slow
 @pytest.mark.parametrize("task", [task.name for task in Household().suite()])
 def test_the_expert_solves_held_out_scenes(household, kit, task):
-    failed = [index for index in HELD_OUT if not play(kit, household, task, index)]
-    assert len(HELD_OUT) - len(failed) >= NEEDED, f"the expert failed scenes {failed}"
+    failed, steps = [], []
+    for index in HELD_OUT:
+        (steps if play(kit, household, task, index) else failed).append(household.steps())
+    assert len(failed) <= len(HELD_OUT) - NEEDED
+    # Half of the steps are left for looking twice and for deciding.
+    assert max(steps) < household.world.task.step_limit * 0.55

@@ -37,7 +37,7 @@ def above(env, kit, place):
 
 
 def test_it_conforms():
-    check_environment(Household(renderer="rays"), "household")
+    check_environment(Household(renderer="rays"), "household", scenes=(0,))
 
 
 def test_importing_the_description_is_light():
@@ -93,8 +93,10 @@ def test_the_same_actions_give_the_same_run_with_the_user_in_it(household, kit, 
     for _ in range(2):
         reset(household, name, 5)
         expert = kit.Expert(household)
-        for subtask in household.subtasks()[:3]:
+        for subtask in household.subtasks()[2:4]:
             expert.do(subtask.text)
+        household.world.memo["stages"][1].change(household.world)
+        expert.wait(10)
         ends.append((household.world.data.qpos.copy(), household.subtasks(), household.utterances()))
     assert (ends[0][0] == ends[1][0]).all()
     assert ends[0][1:] == ends[1][1:]
