@@ -166,17 +166,18 @@ class Controller:
                 self._command = self._simulator.tool()
                 self._hold()
                 return self._ended(position, quaternion, met)
-        self._settle(position, quaternion, _SETTLE_SHORT if not smooth else _SETTLE_STEPS)
+        self._settle(position, quaternion, short=not smooth)
         return self._ended(position, quaternion, met)
 
-    def _settle(self, position: Floats, quaternion: Floats, steps: int) -> None:
+    def _settle(self, position: Floats, quaternion: Floats, short: bool) -> None:
         """Hold the command until the tool is there or has come to rest. The inverse kinematics leaves up to a
         centimetre near the end of the arm's reach, so the command goes further by what is missing."""
         before, further = self._simulator.tool()[0], np.zeros(3)
-        steps += math.ceil(float(np.linalg.norm(position - before)) / SPEED * CONTROL_HZ)
-        for _ in range(steps):
+        near = 2 * _SETTLED if short else _SETTLED
+        behind = math.ceil(float(np.linalg.norm(position - before)) / SPEED * CONTROL_HZ)
+        for _ in range((_SETTLE_SHORT if short else _SETTLE_STEPS) + behind):
             missing = position - before
-            if np.linalg.norm(missing) < (2 * _SETTLED if steps <= _SETTLE_STEPS else _SETTLED):
+            if np.linalg.norm(missing) < near:
                 break
             if np.linalg.norm(missing) < _NEAR:
                 further += _CORRECTION * missing
