@@ -14,6 +14,8 @@ from analysis.audit.means import fitting, run_counts
 from analysis.audit.numbers import Number, Printed
 from analysis.audit.outcomes import Outcomes
 
+MOST_VALUES = 20_000
+"""Values of one number that are looked at; of what allows more, no column is reported."""
 CHANCE = 0.01
 """Chance below which a column is reported, after correction for all columns and all numbers of episodes tried."""
 
@@ -33,6 +35,8 @@ def check(numbers: Sequence[Number], outcomes: Outcomes) -> Iterator[Finding]:
 
 def _column(column: Sequence[Number], columns: int, outcomes: Outcomes) -> Finding | None:
     episodes = column[0].episodes or 0
+    if episodes > MOST_VALUES:
+        return None
     fewer = [episodes // divisor for divisor in range(2, episodes + 1) if episodes % divisor == 0]
     found = [
         (len(fewer) * columns * prod(_chance(number, count) for number in column), count)
@@ -64,10 +68,11 @@ def _chance(number: Number, fewer: int) -> float:
 def _chance_of_spread(number: Number, stated: int, fewer: int) -> float:
     if number.spread is None:
         return 1.0
-    step = number.spread.step
+    step, steps = number.spread.step, int(2 * number.spread.value / number.spread.step)
+    if steps > MOST_VALUES:
+        return 1.0
     others = [
-        replace(number, spread=Printed(count * step, number.spread.decimals))
-        for count in range(int(2 * number.spread.value / step) + 1)
+        replace(number, spread=Printed(count * step, number.spread.decimals)) for count in range(steps + 1)
     ]
     possible = [other for other in others if run_counts(other, stated)]
     return sum(bool(run_counts(other, fewer)) for other in possible) / len(possible)

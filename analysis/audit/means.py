@@ -15,6 +15,10 @@ from analysis.audit.outcomes import Outcomes
 
 MOST_RUNS = 10
 """Runs that are tried where the file does not say how many there were."""
+MOST_ENUMERATED = 100, 20_000
+"""Runs, and episodes over all runs, beyond which the spread is not checked: with so many, almost any can be had."""
+FARTHEST = 1000
+"""Other numbers of episodes that are tried, up to so far from the stated one."""
 
 
 def check(numbers: Sequence[Number], outcomes: Outcomes) -> Iterator[Finding]:
@@ -55,13 +59,20 @@ def fitting(number: Number, episodes: int, outcomes: Outcomes) -> str | None:
     if not total or not found:
         return None
     successes = several([f"{count} of {total}" for count in found])
-    if number.spread is None or total != episodes:
+    if not _checked(number, total, episodes):
         return successes
     runs = run_counts(number, episodes)
     if not runs:
         return None
     each = several([", ".join(map(str, counts)) for counts in runs])
     return f"{successes}, in runs of {episodes // len(runs[0])} with {each}"
+
+
+def _checked(number: Number, total: int | None, episodes: int) -> bool:
+    """Whether the spread can be enumerated: of runs, not too many, that end in a yes or a no for each episode."""
+    runs, size = MOST_ENUMERATED
+    few = (number.runs or 0) <= runs and episodes <= size
+    return number.spread_window is not None and total == episodes and few
 
 
 def _out_of_range(number: Number) -> bool:
@@ -81,7 +92,7 @@ def _mean(number: Number, total: int, numbers: Sequence[Number], outcomes: Outco
 
 def _spread(number: Number, numbers: Sequence[Number], outcomes: Outcomes) -> Finding | None:
     episodes = number.episodes
-    if number.spread_window is None or episodes is None or outcomes.of(number) != episodes:
+    if episodes is None or not _checked(number, outcomes.of(number), episodes):
         return None
     if number.runs == 1:
         return Finding("spread", [number], f"{number.printed} is one run, which has no spread.")
@@ -138,7 +149,10 @@ def _alternatives(number: Number, total: int, numbers: Sequence[Number], outcome
             if words := fitting(number, episodes, outcomes):
                 place = number.item if scope == "item" else number.paper
                 return f"{episodes} episodes, as other numbers of {place} have, would fit: {words}."
-    for episodes in _by_distance(number, range(1, 2 * (number.episodes or 1) + 1)):
+    stated = number.episodes or 1
+    for episodes in _by_distance(
+        number, range(max(1, stated - FARTHEST), stated + min(stated, FARTHEST) + 1)
+    ):
         if words := fitting(number, episodes, outcomes):
             return f"The nearest number of episodes that would fit is {episodes}: {words}."
     return ""

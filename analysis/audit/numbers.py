@@ -29,6 +29,8 @@ OPTIONAL = ("runs", "label", "setting")
 ALL = "all"
 """The task of a number that is an average over tasks."""
 SUCCESS = "success_rate"
+MOST_DECIMALS = 12
+"""Decimals beyond these are those of a program's floating-point numbers, whose last ones are not exact."""
 _SAME_METRIC = {"successes": SUCCESS}
 
 
@@ -63,7 +65,8 @@ class Printed:
         exponent = number.as_tuple().exponent
         if not isinstance(exponent, int):
             raise ValueError(text)
-        return cls(Fraction(number), max(0, -exponent))
+        decimals = min(MOST_DECIMALS, max(0, -exponent))
+        return cls(round(Fraction(number), decimals), decimals)
 
     @property
     def step(self) -> Fraction:

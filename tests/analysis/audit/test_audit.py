@@ -216,6 +216,25 @@ def test_none_and_all_are_consistent(audit_of, value: str, episodes: int) -> Non
     assert audit_of({"value": value, "spread": "0.0", "episodes": 3 * episodes, "runs": 3}) == []
 
 
+def test_rates_that_a_program_computed_are_consistent(audit_of) -> None:
+    for episodes in (3, 7, 135, 750):
+        lines = [
+            {"method": f"m{k}", "value": repr(k / episodes), "unit": "fraction", "episodes": episodes}
+            for k in range(0, episodes + 1, max(1, episodes // 10))
+        ]
+        assert [f.kind for f in audit_of(*lines) if f.kind != "grid"] == []
+
+
+def test_numbers_of_any_size_are_decided_quickly(audit_of) -> None:
+    assert audit_of({"value": "49.3", "spread": "2.1", "episodes": 10**9, "runs": 500}) == []
+    assert audit_of({"value": "50.0", "spread": "3.0", "episodes": 3 * 10**8, "runs": 3}) == []
+    assert [f.kind for f in audit_of({"value": "50.0", "spread": "90.0", "episodes": 15000, "runs": 3})] == [
+        "spread"
+    ]
+    big = {"value": "50.00000001", "spread": "3.141592653", "episodes": 3 * 10**5, "runs": 3}
+    assert [f.kind for f in audit_of(big, big | {"method": "other"})] == ["mean", "mean"]
+
+
 def test_fractions_are_checked_as_percent_are(audit_of) -> None:
     assert (
         audit_of({"value": "0.393", "spread": "0.034", "unit": "fraction", "episodes": 135, "runs": 3}) == []

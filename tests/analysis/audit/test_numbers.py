@@ -90,6 +90,13 @@ def test_no_file_and_no_text_are_named(tmp_path: Path) -> None:
         read(path)
 
 
+@pytest.mark.parametrize("text", ["0.6666666666666666", "0.6666666666666667", "0.66666666666666674068"])
+def test_a_programs_float_stands_for_the_fraction_that_it_came_from(text: str) -> None:
+    number = Printed.of(text)
+    assert number.decimals == 12
+    assert number.window.low <= Fraction(2, 3) <= number.window.high
+
+
 @pytest.mark.parametrize(
     ("text", "value", "decimals"),
     [("49.30", "49.30", 2), ("6", "6", 0), ("1e2", "100", 0), ("-0.5", "-0.5", 1)],
