@@ -22,7 +22,7 @@ _WALL = 0.003
 _BOTTOM = 2 * _WALL
 _LEAST_FLOOR = 160
 """Pixels of the wrist camera's 64 x 64 that show a box's inside when one has looked into it."""
-LEAST_THING = 6
+_LEAST_THING = 6
 """The same for a thing that was seen."""
 _LIFT = 0.002
 
@@ -72,7 +72,7 @@ class Box:
         inside = self.contents(now.world, names)
         seen = [now.pixels(name) for name in inside]
         return now.pixels(self.bottom) + sum(seen) >= _LEAST_FLOOR and all(
-            count >= LEAST_THING for count in seen
+            count >= _LEAST_THING for count in seen
         )
 
     def shows(self, now: Moment, thing: str) -> bool:
@@ -80,7 +80,7 @@ class Box:
         return (
             now.above(self.name, within=max(self.half))
             and self.holds(now.world, thing)
-            and now.pixels(thing) >= LEAST_THING
+            and now.pixels(thing) >= _LEAST_THING
         )
 
     def put(self, world: World, thing: str, x: float, y: float, yaw: float = 0.0) -> None:

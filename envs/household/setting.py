@@ -2,7 +2,8 @@
 
 The table's top is at z = 0 and the arm stands at the origin, facing along x. Left and right are those of the
 third-person picture: left is -y. Well reachable with the gripper pointing down: x from 0.10 to 0.42, y from -0.27 to
-0.27, up to 0.2 m above the table."""
+0.27, up to 0.2 m above the table. The hand's roll against the arm's direction ends at +-180 degrees: who turns the
+gripper should take the half turn that is nearer to that direction, and not always the shorter way round."""
 
 from __future__ import annotations
 
