@@ -1,5 +1,6 @@
 """What a success costs: money, tokens and time of all episodes with a verdict, failures included, over the
-successes. Errors are left out, as in the rate."""
+successes. Errors are left out, as in the rate. A reply from the cache counts as it did when it was made, so that money and
+tokens do not hang on what was played before."""
 
 from __future__ import annotations
 
@@ -49,7 +50,7 @@ def expense(rows: Iterable[Row]) -> Expense:
         episodes=len(verdicts),
         successes=sum(row["status"] == "success" for row in verdicts),
         calls=sum(row["usage"]["calls"] for row in verdicts),
-        cached_calls=sum(row["usage"]["cached_calls"] for row in verdicts),
+        cached_calls=sum(row["spent"]["cached_calls"] for row in verdicts),
         tokens=sum(row["usage"]["prompt_tokens"] + row["usage"]["completion_tokens"] for row in verdicts),
         cost_usd=None if None in costs else sum(costs),
         seconds=sum(row["timings"]["seconds"] for row in verdicts),

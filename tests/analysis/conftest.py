@@ -9,10 +9,14 @@ from typing import Any
 import pytest
 
 from harness.play import blank_row
-from harness.records import EpisodeKey
+from harness.records import EpisodeKey, Spent, Usage
 from harness.store import Row
 
 MakeRow = Callable[..., Row]
+
+
+def _without_seconds(usage: Usage) -> dict[str, Any]:
+    return {key: value for key, value in vars(usage).items() if key != "seconds"}
 
 
 @pytest.fixture
@@ -38,13 +42,8 @@ def make_row() -> MakeRow:
             failure=None if success else "goal",
             state_hash=f"{task}-{scene}",
             trial_count=1,
-            usage={
-                "calls": 10,
-                "cached_calls": 0,
-                "prompt_tokens": 900,
-                "completion_tokens": 100,
-                "cost_usd": 0.5,
-            },
+            usage=_without_seconds(Usage(10, 900, 100, 0.5)),
+            spent=vars(Spent(10, 0, 1000, 0.5)),
             timings={"seconds": 2.0, "cpu_seconds": 1.0, "chat_seconds": 0.5, "trials": [2.0]},
         )
         return row | changes

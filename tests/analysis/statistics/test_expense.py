@@ -24,7 +24,7 @@ def test_without_a_success_there_is_no_price_of_one(make_row) -> None:
 
 def test_one_unknown_price_makes_the_total_unknown(make_row) -> None:
     row = make_row(True)
-    unknown = make_row(True, usage=row["usage"] | {"cost_usd": None, "cached_calls": 4})
+    unknown = make_row(True, usage=row["usage"] | {"cost_usd": None}, spent={"cached_calls": 4})
     found = expense([row, unknown])
     assert found.cost_usd is None and found.cost_per_success is None
     assert found.cached_calls == 4
