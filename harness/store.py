@@ -49,7 +49,10 @@ def claimed(root: Path) -> Iterator[None]:
         lock.truncate(0)
         lock.write(f"process {os.getpid()} on {socket.gethostname()}\n")
         lock.flush()
-        yield
+        try:
+            yield
+        finally:
+            lock.truncate(0)  # the process may live on, and nobody shall take it for a sweep
 
 
 @dataclass(frozen=True, slots=True)
