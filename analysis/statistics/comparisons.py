@@ -17,6 +17,8 @@ from analysis.statistics.rates import Interval, Rate, tally
 from harness.records import VERDICTS
 from harness.store import Row
 
+CONFIDENCE = 0.95
+"""Of the intervals."""
 POWER = 0.8
 """Power for which the number of scenes is given."""
 
@@ -62,7 +64,9 @@ class Comparison:
         if self.pairs is None:
             scenes = f"{self.first.episodes} and {self.second.episodes} scenes"
         low, high = (100 * bound for bound in self.interval)
-        seen = f"{100 * self.difference:+.1f} points, 95 % interval {low:+.1f} to {high:+.1f}"
+        seen = (
+            f"{100 * self.difference:+.1f} points, {100 * CONFIDENCE:g} % interval {low:+.1f} to {high:+.1f}"
+        )
         seen += f", {self.test} p = {self.p_value:.2g} on {scenes}"
         deciding = self.p_value
         if adjusted is not None:
@@ -77,11 +81,14 @@ class Comparison:
         return f"{first} and {second} cannot be told apart ({seen}).{enough}{note}"
 
 
-def of_pairs(pairs: Pairs, note: str = "") -> Comparison:
-    """Comparison on the same scenes. Without pairs it cannot be made."""
+def of_pairs(pairs: Pairs, note: str = "", unmatched: int = 0) -> Comparison:
+    """Comparison on the same scenes. Without pairs it cannot be made. `unmatched` verdicts are left out, as the other
+    method has none on their scenes."""
+    if unmatched:
+        note = f"{unmatched} verdicts on scenes that the other lacks are left out"
     if not pairs.total:
         return _impossible(pairs.first, pairs.second, note or "there are no pairs")
-    interval = paired.difference_interval(pairs)
+    interval = paired.difference_interval(pairs, CONFIDENCE)
     return Comparison(
         pairs.first, pairs.second, pairs, "exact McNemar", paired.mcnemar(pairs), interval, note
     )
@@ -91,16 +98,11 @@ def of_rates(first: Rate, second: Rate, note: str = "") -> Comparison:
     """Comparison on scenes that are not the same. Without episodes it cannot be made."""
     if not first.episodes or not second.episodes:
         return _impossible(first, second, note or "one of them has no episode with a verdict")
-    interval = unpaired.difference_interval(first, second)
-    return Comparison(
-        first,
-        second,
-        None,
-        unpaired.which_test(first, second),
-        unpaired.p_value(first, second),
-        interval,
-        note,
-    )
+    p_value = unpaired.p_value(first, second)
+    low, high = unpaired.difference_interval(first, second, CONFIDENCE)
+    if p_value > 1 - CONFIDENCE:  # the interval is an approximation; the test, which decides, is exact
+        low, high = min(low, 0.0), max(high, 0.0)
+    return Comparison(first, second, None, unpaired.which_test(first, second), p_value, (low, high), note)
 
 
 def compare(first: Sequence[Row], second: Sequence[Row]) -> Comparison:
@@ -120,8 +122,7 @@ def compare(first: Sequence[Row], second: Sequence[Row]) -> Comparison:
         return of_rates(*rates, f"not paired: {error}")
     except NotComparable as error:
         return _impossible(*rates, str(error))
-    left_out = f"{pairing.unmatched} verdicts on scenes that the other lacks are left out"
-    return of_pairs(pairing.pairs, left_out if pairing.unmatched else "")
+    return of_pairs(pairing.pairs, unmatched=pairing.unmatched)
 
 
 def _impossible(first: Rate, second: Rate, note: str) -> Comparison:

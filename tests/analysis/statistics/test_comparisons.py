@@ -22,7 +22,7 @@ def test_the_same_scenes_are_compared_paired(make_row) -> None:
     assert found.p_value == pytest.approx(2 / 2**8)
     assert found.difference == pytest.approx(0.5)
     words = found.words("mtp", "voxposer")
-    assert words.startswith("mtp solves more than voxposer (+50.0 points, 95 % interval +21.0 to +72.0")
+    assert words.startswith("mtp solves more than voxposer (+50.0 points, 95 % interval +13.1 to +72.0")
     assert "exact McNemar p = 0.0078 on 16 scenes" in words
     turned = compare(_rows(make_row, "v", "0000"), _rows(make_row, "m", "1111")).words("v", "m", alpha=0.2)
     assert turned.startswith("v solves less than m (-100.0 points")
@@ -84,6 +84,16 @@ def test_verdicts_without_a_partner_are_counted(make_row) -> None:
 def test_unpaired_scenes_that_would_decide() -> None:
     found = of_rates(Rate(27, 45), Rate(33, 45))
     assert found.needed == power.scenes_unpaired(27 / 45, 33 / 45).scenes
+
+
+@pytest.mark.parametrize("n", [10, 15])
+def test_an_interval_leaves_out_zero_exactly_where_the_unpaired_test_rejects(n: int) -> None:
+    for a in range(n + 1):
+        for b in range(0, n + 1, 2):
+            found = of_rates(Rate(a, n), Rate(b, n))
+            assert found.p_value is not None and found.interval is not None
+            low, high = found.interval
+            assert (found.p_value <= 0.05) == (not low <= 0 <= high), (a, b)
 
 
 def test_a_family_is_corrected_and_shown_by_letters(make_row) -> None:

@@ -9,6 +9,7 @@ from analysis.statistics.paired import (
     NotComparable,
     NotPaired,
     Pairs,
+    _tango,
     difference_interval,
     mcnemar,
     pair,
@@ -48,10 +49,10 @@ def _score(pairs: Pairs, difference: float) -> float:
 
 
 @pytest.mark.parametrize(
-    "pairs", [Pairs(53, 16, 8, 9), Pairs(2, 11, 4, 33), Pairs(10, 1, 9, 30), Pairs(20, 6, 5, 1)]
+    "pairs", [Pairs(53, 16, 8, 9), Pairs(2, 21, 14, 13), Pairs(10, 20, 39, 30), Pairs(20, 6, 5, 1)]
 )
 def test_the_interval_ends_where_tangos_score_is_the_normal_quantile(pairs: Pairs) -> None:
-    low, high = difference_interval(pairs)
+    low, high = _tango(pairs.total, pairs.first_only, pairs.second_only, 0.95)
     assert _score(pairs, low) == pytest.approx(1.959964, abs=1e-3)
     assert _score(pairs, high) == pytest.approx(-1.959964, abs=1e-3)
 
@@ -88,8 +89,24 @@ def test_the_interval_covers_the_difference(n: int) -> None:
         chances = multinomial.pmf(cells, n, [first_only, second_only, 1 - first_only - second_only])
         inside = (bounds[:, 0] <= first_only - second_only) & (first_only - second_only <= bounds[:, 1])
         coverage.append(float(chances[inside].sum()))
-    assert min(coverage) > 0.93
-    assert np.mean(coverage) < 0.985
+    assert min(coverage) > 0.95
+    assert np.mean(coverage) < 0.99
+
+
+@pytest.mark.parametrize("n", [8, 30, 60])
+def test_the_interval_leaves_out_zero_exactly_where_the_test_rejects(n: int) -> None:
+    for b in range(n + 1):
+        for c in range(n + 1 - b):
+            pairs = Pairs(0, b, c, n - b - c)
+            low, high = difference_interval(pairs)
+            assert (mcnemar(pairs) <= 0.05) == (not low <= 0 <= high), pairs
+
+
+def test_few_discordant_pairs_that_all_go_one_way_decide_nothing() -> None:
+    pairs = Pairs(100, 0, 4, 46)
+    assert _tango(150, 0, 4, 0.95)[1] < 0
+    share = 1 - 0.025**0.25  # at most this share of such pairs would the first method win, after none of four
+    assert difference_interval(pairs)[1] == pytest.approx(4 / 150 * (2 * share - 1))
 
 
 def test_rows_are_matched_by_scene_and_errors_are_left_out(make_row) -> None:
