@@ -38,8 +38,9 @@ def p_value(first: Rate, second: Rate) -> float:
 
 
 def difference_interval(first: Rate, second: Rate, confidence: float = 0.95) -> Interval:
-    """Newcombe's (1998, method 10) interval of the first rate minus the second, from the two Wilson intervals. 95 %
-    of it cover 95 % on average over rates and 90 % at the worst ones; it is not a point at 0 or all successes. (-1, 1) when either has no episodes."""
+    """Newcombe's (1998, method 10) interval of the first rate minus the second, from the two Wilson intervals; (-1, 1)
+    when either has no episodes. At 95 % it covers 95 % on average over rates and 90 % at the worst ones, and is no
+    point where all succeeded or none did."""
     if first.value is None or second.value is None:
         return -1.0, 1.0
     difference = first.value - second.value
