@@ -15,7 +15,7 @@ from envs.mujoco.setting import Setting
 from envs.ur5_sim.ur5 import ARM
 
 CAMERAS = (
-    Mount("front", position=(1.25, 0.0, 0.75), target=(0.45, 0.0, 0.05), fovy=45),
+    Mount("front", position=(1.25, 0.0, 0.75), target=(0.45, 0.0, 0.05), fovy=42),
     Mount("left", position=(0.15, 0.85, 0.80), target=(0.47, 0.0, 0.05), fovy=45),
     Mount("right", position=(0.15, -0.85, 0.80), target=(0.47, 0.0, 0.05), fovy=45),
 )
@@ -42,7 +42,7 @@ def add_scenery(spec: Any) -> None:
         type=kind,
         pos=[0.35, 0, -0.02],
         size=[0.55, 0.60, 0.02],
-        rgba=[0.86, 0.86, 0.84, 1],
+        rgba=[0.70, 0.70, 0.68, 1],
         friction=friction,
     )
     for index, (x, y) in enumerate(((-0.15, -0.55), (-0.15, 0.55), (0.85, -0.55), (0.85, 0.55))):
