@@ -22,7 +22,7 @@ from harness.protocols import Environment, EnvironmentConfig, Method, Sampling, 
 from harness.recording import Recorder
 from harness.records import VERDICTS, EpisodeKey
 from harness.seeding import Seeds
-from harness.store import ROWS, Row, read_rows
+from harness.store import Row, read_cell
 from harness.tracing import Trace
 
 VOLATILE = frozenset(
@@ -74,9 +74,7 @@ class CellRuntime:
 
     def history(self) -> list[Row]:
         """Rows of this cell that have a verdict, in the order in which they were written."""
-        path = self.folder / ROWS
-        rows = read_rows(path)[0].values() if path.exists() else ()
-        return [row for row in rows if row["status"] in VERDICTS]
+        return [row for row in read_cell(self.folder).values() if row["status"] in VERDICTS]
 
     def close(self) -> None:
         self.models.close()

@@ -15,8 +15,8 @@ from typing import Any
 
 from harness.failures import UsageError
 from harness.records import VERDICTS
-from harness.store import CELL, LOCK, PLAN, ROWS, Row, check_format
-from harness.tail import Tail
+from harness.store import CELL, LOCK, PLAN, Row, check_format
+from harness.tail import CellTail
 
 WINDOW = 600.0
 """Seconds over which a rate is taken, as long as enough episodes ended in them."""
@@ -43,10 +43,10 @@ class CellStatus:
     """Episode to the status of its newest row."""
     ends: dict[str, float] = field(default_factory=dict)
     """Episode to the end of its newest row."""
-    tail: Tail = field(init=False)
+    tail: CellTail = field(init=False)
 
     def __post_init__(self) -> None:
-        self.tail = Tail(self.folder / ROWS)
+        self.tail = CellTail(self.folder)
 
     def look(self) -> None:
         """Read what is new."""

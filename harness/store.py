@@ -1,6 +1,7 @@
 """The record of an experiment: one folder a cell, with `cell.json` (the resolved config), `plan.json` (the
-episodes that the newest command asked for) and `episodes.jsonl` (one row a line). One writer; rows are
-appended whole and flushed as they come."""
+episodes that the newest command asked for) and `episodes.jsonl` (one row a line). One writer a file; rows are
+appended whole and flushed as they come. Jobs of a cluster write a part each, `episodes-*.jsonl`, beside it; readers
+see all of them, and the next sweep gathers them into the one file."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ import fcntl
 import json
 import os
 import socket
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,12 +17,13 @@ from typing import Any
 
 from harness.cells import Cell
 from harness.failures import UsageError
-from harness.records import Spent
+from harness.records import VERDICTS, Spent
 
 FORMAT = 1
 """Version of the files' layout. A folder of another format is refused, never rewritten."""
 
 ROWS, CELL, PLAN, TORN, LOCK = "episodes.jsonl", "cell.json", "plan.json", "episodes.torn", ".lock"
+PARTS = "episodes-*.jsonl"
 
 Row = dict[str, Any]
 
@@ -104,31 +106,54 @@ class Digest:
 class CellStore:
     """Rows of one cell. `digests()` holds the newest row of each episode, in short."""
 
-    def __init__(self, root: Path, cell: Cell) -> None:
+    def __init__(self, root: Path, cell: Cell, part: str = "") -> None:
+        """`part` is the name of the file that a job of a cluster writes; it changes no other."""
         self.cell = cell
         self.folder = root / cell.folder_name
         self.torn = 0
-        self._path = self.folder / ROWS
+        self._part = part
+        self._path = self.folder / (part or ROWS)
         self._digests: dict[str, Digest] = {}
 
-    def open(self) -> None:
-        """Create or continue the cell's folder: check its format, put a torn last line aside, drop rows
-        that a later attempt replaced."""
+    def open(self, being_written: Collection[str] = ()) -> None:
+        """Create or continue the cell's folder: check its format, put torn last lines aside, drop rows that a later
+        attempt replaced, and gather parts, those left out that jobs write right now."""
         self.folder.mkdir(parents=True, exist_ok=True)
         description = self.folder / CELL
         if description.exists():
             check_format(description)
         else:
             _write_whole(description, json.dumps(self._description(), indent=1, sort_keys=True) + "\n")
-        if not self._path.exists():
-            return
-        rows, self.torn, total = read_rows(self._path)
+        files = row_files(self.folder)
+        ours = [
+            path for path in files if path == self._path or not (self._part or path.name in being_written)
+        ]
+        rows = self._mend(ours)
+        for path in files:
+            if path not in ours:
+                rows |= {key: row for key, row in read_rows(path)[0].items() if not _is_final(rows.get(key))}
         self._digests = {key: Digest.of(row) for key, row in rows.items()}
-        if self.torn:
-            with open(self.folder / TORN, "ab") as aside:
-                aside.write(_torn_tail(self._path) + b"\n")
-        if self.torn or total > len(rows):
+
+    def _mend(self, files: Sequence[Path]) -> dict[str, Row]:
+        """Make the files one, with the newest whole row of each episode, which are returned."""
+        rows: dict[str, Row] = {}
+        torn = lines = 0
+        for path in files:
+            found, cut, total = read_rows(path)
+            for key, row in found.items():
+                rows.pop(key, None)
+                rows[key] = row
+            torn, lines = torn + cut, lines + total
+            if cut:
+                with open(self.folder / TORN, "ab") as aside:
+                    aside.write(_torn_tail(path) + b"\n")
+        if torn or lines > len(rows) or any(path != self._path for path in files):
             _write_whole(self._path, "".join(_line(row) for row in rows.values()))
+        for path in files:
+            if path != self._path:
+                path.unlink()
+        self.torn = torn
+        return rows
 
     def expect(self, episodes: Sequence[str], started: float) -> None:
         """Note which episodes a command asks for and when it started, in seconds since 1970 and the same for all of
@@ -195,9 +220,22 @@ def load(root: Path) -> list[Row]:
     rows: list[Row] = []
     for description in sorted(root.glob(f"*/{CELL}")):
         check_format(description)
-        path = description.parent / ROWS
-        if path.exists():
-            rows.extend(read_rows(path)[0].values())
+        rows.extend(read_cell(description.parent).values())
+    return rows
+
+
+def row_files(folder: Path) -> list[Path]:
+    """The files with rows of a cell: its own, then the parts of jobs, those of an earlier start first."""
+    return [path for path in (folder / ROWS,) if path.exists()] + sorted(folder.glob(PARTS))
+
+
+def read_cell(folder: Path) -> dict[str, Row]:
+    """Newest row per episode of a cell, in the order in which they were written. Raises as `read_rows` does."""
+    rows: dict[str, Row] = {}
+    for path in row_files(folder):
+        for key, row in read_rows(path)[0].items():
+            rows.pop(key, None)
+            rows[key] = row
     return rows
 
 
@@ -251,6 +289,10 @@ _encode = json.JSONEncoder(allow_nan=False, ensure_ascii=False, separators=(",",
 def _line(row: Row) -> str:
     # Half of a surrogate pair, which a model's text can hold, is no UTF-8; its escape is JSON and reads back.
     return _encode(row).encode(errors="backslashreplace").decode() + "\n"
+
+
+def _is_final(row: Row | None) -> bool:
+    return row is not None and row["status"] in VERDICTS
 
 
 def _torn_tail(path: Path) -> bytes:

@@ -7,7 +7,7 @@ import json
 import os
 from pathlib import Path
 
-from harness.store import Row
+from harness.store import Row, row_files
 
 
 class Tail:
@@ -45,6 +45,25 @@ class Tail:
             self.damaged += 1
             return None
         return dict(row)
+
+
+class CellTail:
+    """The new rows of a cell, from all its files. Gathered parts come again, as those of a replaced file do."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._tails: dict[Path, Tail] = {}
+
+    def rows(self) -> list[Row]:
+        found: list[Row] = []
+        for path in row_files(self._folder):
+            found += self._tails.setdefault(path, Tail(path)).rows()
+        return found
+
+    @property
+    def damaged(self) -> int:
+        """Whole lines that are no rows."""
+        return sum(tail.damaged for tail in self._tails.values())
 
 
 def identity(row: Row) -> tuple[str, float]:

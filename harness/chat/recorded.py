@@ -91,10 +91,11 @@ def read(source: Path) -> list[RecordedCell]:
 def fingerprint(source: Path) -> str:
     """Hash of a recording: of a file its content, of folders that of their rows, each of which says when its episode
     was played. Raises `UsageError` for what is no recording."""
-    from harness.store import ROWS
+    from harness.store import row_files
 
-    files = [source] if source.is_file() else [folder / ROWS for folder in _folders(source)]
-    hashes = [hashlib.sha256(file.read_bytes()).hexdigest() for file in files if file.is_file()]
+    folders = [] if source.is_file() else _folders(source)
+    files = [path for folder in folders for path in row_files(folder)] if folders else [source]
+    hashes = [hashlib.sha256(file.read_bytes()).hexdigest() for file in files]
     return hashlib.sha256("".join(sorted(hashes)).encode()).hexdigest()[:16]
 
 
@@ -187,10 +188,9 @@ def _chat(trace: Path) -> list[dict[str, Any]]:
 def _finished(folder: Path) -> Iterator[tuple[str, list[dict[str, Any]], str]]:
     """Episodes of a cell with what was asked in them, or with why that cannot be said."""
     from harness.records import VERDICTS
-    from harness.store import ROWS, read_rows
+    from harness.store import read_cell
 
-    rows = read_rows(folder / ROWS)[0] if (folder / ROWS).is_file() else {}
-    for key, row in sorted(rows.items()):
+    for key, row in sorted(read_cell(folder).items()):
         trace = _trace(folder, key)
         if row["status"] not in VERDICTS:
             yield key, [], f"error {row['error']}"

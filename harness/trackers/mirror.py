@@ -12,8 +12,8 @@ from typing import Any, Literal
 
 from harness.records import VERDICTS
 from harness.status import read_plan
-from harness.store import CELL, ROWS, check_format
-from harness.tail import Tail, identity
+from harness.store import CELL, check_format
+from harness.tail import CellTail, identity
 from harness.trackers import figures, ledger
 from harness.trackers.protocol import OpenTracker, Point, State, TrackedCell, Tracker
 
@@ -89,7 +89,7 @@ class _Run:
     ledgers: Path
 
     def __post_init__(self) -> None:
-        self._tail = Tail(self.cell.folder / ROWS)
+        self._tail = CellTail(self.cell.folder)
         self._ledger = ledger.Ledger(self.ledgers / f"{self.cell.identity}.jsonl")
         self._tally = figures.Tally()
         self._seen: set[tuple[str, float]] = set()

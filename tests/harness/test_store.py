@@ -160,3 +160,60 @@ def test_a_folder_is_held_by_one_process_and_freed_by_its_death(tmp_path: Path) 
     holder.wait()
     with claimed(tmp_path):
         pass
+
+
+def part(old: CellStore, name: str) -> CellStore:
+    written = CellStore(old.folder.parent, old.cell, f"episodes-{name}.jsonl")
+    written.open()
+    return written
+
+
+def test_readers_see_the_parts_of_jobs_and_a_sweep_gathers_them(cell_store: CellStore) -> None:
+    root = cell_store.folder.parent
+    cell_store.append(row("a"))
+    cell_store.append(row("b", status="error", error="crash"))
+    first, second = part(cell_store, "1"), part(cell_store, "2")
+    assert list(first.digests()) == ["a", "b"]
+    first.append(row("b"))
+    second.append(row("c"))
+    assert [(r["episode"], r["status"]) for r in store.load(root)] == [
+        ("a", "success"),
+        ("b", "success"),
+        ("c", "success"),
+    ]
+    gathered = reopened(cell_store)
+    assert store.row_files(gathered.folder) == [gathered.folder / store.ROWS]
+    assert {name: digest.status for name, digest in gathered.digests().items()} == {
+        "a": "success",
+        "b": "success",
+        "c": "success",
+    }
+    assert [r["episode"] for r in store.load(root)] == ["a", "b", "c"]
+
+
+def test_a_part_that_a_job_still_writes_is_read_and_left_alone(cell_store: CellStore) -> None:
+    writing = part(cell_store, "1")
+    writing.append(row("a"))
+    path = writing.folder / "episodes-1.jsonl"
+    path.write_bytes(path.read_bytes() + b'{"episode": "b", "sta')
+    before = path.read_bytes()
+    again = CellStore(cell_store.folder.parent, cell_store.cell)
+    again.open(being_written=["episodes-1.jsonl"])
+    assert (list(again.digests()), again.torn) == (["a"], 0)
+    assert path.read_bytes() == before
+
+
+def test_a_job_mends_its_own_part_only(cell_store: CellStore) -> None:
+    ours, other = part(cell_store, "1"), part(cell_store, "2")
+    ours.append(row("a", status="error", error="crash"))
+    ours.append(row("a"))
+    other.append(row("b"))
+    for name in ("1", "2"):
+        with open(cell_store.folder / f"episodes-{name}.jsonl", "ab") as file:
+            file.write(b'{"episode": "c", "st')
+    assert part(cell_store, "1").torn == 1
+    assert (cell_store.folder / "episodes-1.jsonl").read_bytes().count(b"\n") == 1
+    assert (cell_store.folder / "episodes-2.jsonl").read_bytes().endswith(b'"st')
+    assert not (cell_store.folder / store.ROWS).exists()
+    assert reopened(cell_store).torn == 1
+    assert [r["episode"] for r in store.load(cell_store.folder.parent)] == ["a", "b"]

@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from harness.tail import Tail, identity
+from harness.tail import CellTail, Tail, identity
 
 
 def line(episode: str, started: float = 1.0, **more: Any) -> bytes:
@@ -57,3 +57,18 @@ def test_damaged_lines_are_counted_and_passed_over(tmp_path: Path) -> None:
     tail = Tail(path)
     assert names(tail) == ["a", "c"]
     assert tail.damaged == 4
+
+
+def test_a_cell_is_followed_through_the_parts_of_jobs(tmp_path: Path) -> None:
+    tail = CellTail(tmp_path)
+    assert tail.rows() == []
+    (tmp_path / "episodes-2.jsonl").write_bytes(line("b") + line("c")[:-5])
+    (tmp_path / "episodes-1.jsonl").write_bytes(line("a") + b"no row\n")
+    assert [row["episode"] for row in tail.rows()] == ["a", "b"]
+    assert tail.damaged == 1
+    (tmp_path / "episodes-2.jsonl").write_bytes(line("b") + line("c"))
+    assert [row["episode"] for row in tail.rows()] == ["c"]
+    (tmp_path / "episodes.jsonl").write_bytes(line("a") + line("b") + line("c"))
+    (tmp_path / "episodes-1.jsonl").unlink()
+    (tmp_path / "episodes-2.jsonl").unlink()
+    assert [row["episode"] for row in tail.rows()] == ["a", "b", "c"]
