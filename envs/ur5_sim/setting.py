@@ -32,7 +32,11 @@ def add_scenery(spec: Any) -> None:
     room = spec.worldbody
     room.add_light(name="lamp_above", pos=[0.9, -0.8, 2.1], dir=[-0.2, 0.35, -1], diffuse=[0.46, 0.46, 0.45])
     room.add_light(
-        name="lamp_side", pos=[0.5, 1.6, 1.9], dir=[-0.1, -0.8, -1], diffuse=[0.14, 0.14, 0.15], castshadow=False
+        name="lamp_side",
+        pos=[0.5, 1.6, 1.9],
+        dir=[-0.1, -0.8, -1],
+        diffuse=[0.14, 0.14, 0.15],
+        castshadow=False,
     )
     kind = mujoco.mjtGeom.mjGEOM_BOX
     still = {"contype": 0, "conaffinity": 0}

@@ -139,7 +139,11 @@ def _add_gripper(spec: Any, hand: Any) -> None:
         _box(finger, (0, sign * 0.0155, 0.036), (0.0100, 0.0065, 0.027), 0.02, _STEEL)
         add_pad(finger, f"pad_{side}", (0, sign * 0.0045, _PAD - 0.008), (0.011, 0.0045, 0.0125), _DARK)
         add_pad(
-            finger, f"tip_{side}", (0, sign * 0.0065, _PAD + FINGER_REACH - 0.002), (0.010, 0.0045, 0.002), _DARK
+            finger,
+            f"tip_{side}",
+            (0, sign * 0.0065, _PAD + FINGER_REACH - 0.002),
+            (0.010, 0.0045, 0.002),
+            _DARK,
         )
     couple_fingers(spec)
     add_servo(spec, FINGERS[0], 1500.0, 40.0, GRIP_FORCE)
