@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from envs.mujoco import parts
-from envs.ur5_sim.task import X, Y, Ur5Task, add_wall, on_table, upright
+from envs.ur5_sim.task import Ur5Task, X, Y, add_wall, on_table, upright
 
 if TYPE_CHECKING:
     import numpy as np

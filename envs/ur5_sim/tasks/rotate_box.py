@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from envs.mujoco import parts
-from envs.ur5_sim.task import BLOCK, X, Y, Ur5Task, add_block, put_block, put_down, upright
+from envs.ur5_sim.task import BLOCK, Ur5Task, X, Y, add_block, put_block, put_down, upright
 
 if TYPE_CHECKING:
     import numpy as np
