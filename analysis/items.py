@@ -93,9 +93,10 @@ def load(paper: str | None = None, numbers: Sequence[str] = ()) -> list[Item]:
 
 
 def _read(path: Path) -> Item | None:
-    from omegaconf import OmegaConf
+    import yaml
 
-    config: Any = OmegaConf.to_container(OmegaConf.load(path))
+    with path.open(encoding="utf-8") as file:
+        config: Any = yaml.load(file, yaml.CSafeLoader)
     found: Item | None = build(config["item"], f"{path.name}: item") if "item" in config else None
     return found
 

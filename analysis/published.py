@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-PATH = Path(__file__).resolve().parent / "published.csv"
+PUBLISHED = Path(__file__).resolve().parent / "published.csv"
+"""Every number of the two papers, with what the items label otherwise and what the texts repeat."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Published:
 @cache
 def numbers() -> dict[tuple[str, str, str, str, str, str], Published]:
     """By paper, item, method, benchmark, task and metric."""
-    with PATH.open(encoding="utf-8", newline="") as file:
+    with PUBLISHED.open(encoding="utf-8", newline="") as file:
         return {
             (
                 line["paper"],

@@ -126,14 +126,9 @@ def load(experiments: Sequence[Path]) -> Rows:
                 )
     rows = Rows(duckdb.connect(), cells)
     columns = ", ".join(f"{name} {kind}" for name, kind in _COLUMNS.items())
-    rows.db.execute(f"CREATE TABLE found ({columns}, line BIGINT)")
+    rows.db.execute(f"CREATE TABLE rows ({columns})")
     for folder in experiments:
         _read(rows, folder)
-    rows.db.execute(
-        "CREATE TABLE rows AS SELECT * EXCLUDE (line) FROM found "
-        "QUALIFY row_number() OVER (PARTITION BY cell, episode ORDER BY line DESC) = 1"
-    )
-    rows.db.execute("DROP TABLE found")
     return rows
 
 
@@ -177,7 +172,7 @@ def _cells(experiment: Path) -> Iterable[CellInfo]:
 def _read(rows: Rows, experiment: Path) -> None:
     if _is_fresh(rows, experiment):
         names = ", ".join(_COLUMNS)
-        rows.db.execute(f"INSERT INTO found SELECT {names}, 0 FROM '{_quoted(experiment / COMPACT)}'")
+        rows.db.execute(f"INSERT INTO rows SELECT {names} FROM '{_quoted(experiment / COMPACT)}'")
         return
     files = [path for path in _row_files(experiment) if path.stat().st_size]
     torn = [path for path in files if not _ends_with_newline(path)]
@@ -212,8 +207,10 @@ def _insert(rows: Rows, files: Sequence[Path]) -> None:
     columns = ", ".join(f"{name}: '{kind}'" for name, kind in _COLUMNS.items())
     names = ", ".join(f"'{_quoted(path)}'" for path in files)
     rows.db.execute(
-        f"INSERT INTO found SELECT {', '.join(_COLUMNS)}, row_number() OVER () FROM read_json([{names}], "
-        f"format='newline_delimited', columns={{{columns}}}, maximum_object_size=67108864)"
+        f"WITH lines AS (SELECT *, row_number() OVER () AS line FROM read_json([{names}], "
+        f"format='newline_delimited', columns={{{columns}}}, maximum_object_size=67108864)) "
+        "INSERT INTO rows SELECT * EXCLUDE (line) FROM lines "
+        "QUALIFY row_number() OVER (PARTITION BY cell, episode ORDER BY line DESC) = 1"
     )
 
 

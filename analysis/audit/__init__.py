@@ -6,15 +6,11 @@ why. What a number stands on is taken as the paper states it."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from analysis.audit import averages, grids, means, repeats
 from analysis.audit.findings import Finding
 from analysis.audit.numbers import Number
 from analysis.audit.outcomes import outcomes
-
-PUBLISHED = Path(__file__).resolve().parent.parent / "published.csv"
-"""Every number of the two papers, with what the items label otherwise and what the texts repeat."""
 
 
 def audit(numbers: Sequence[Number]) -> list[Finding]:

@@ -21,8 +21,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from analysis.audit import PUBLISHED, audit, countable
+    from analysis.audit import audit, countable
     from analysis.audit.numbers import read
+    from analysis.published import PUBLISHED
 
     found = read(options.file or PUBLISHED)
     findings = audit(found.numbers)

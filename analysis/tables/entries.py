@@ -11,7 +11,8 @@ from fractions import Fraction
 from analysis.items import WORLDS, Group, Item
 from analysis.published import Published, numbers
 from analysis.rows import CellInfo, Rows
-from analysis.statistics.comparisons import Comparison, Family, compare, family
+from analysis.statistics.comparisons import Comparison, Family, compare, family, of_pairs
+from analysis.statistics.paired import Pairs
 from analysis.statistics.rates import Interval, Rate
 from harness.failures import UsageError
 
@@ -235,12 +236,32 @@ def _comparisons(
         for first, second in item.comparisons:
             both = (first, second)
             if not column.task and all(entries[label, column.label].episodes for label in both):
-                pairs[first, second] = compare(
-                    *(_rows_of(rows, column, chosen[label, column.label]) for label in both)
+                pairs[first, second] = _compare(
+                    rows, column, *(chosen[label, column.label] for label in both)
                 )
         if pairs:
             families[column.label] = family(pairs)
     return families
+
+
+def _compare(rows: Rows, column: Group, first: Sequence[CellInfo], second: Sequence[CellInfo]) -> Comparison:
+    """As `comparisons.compare`, which is asked itself where the two did not meet the same scenes: it says why."""
+    ours, theirs = _condition(column, first), _condition(column, second)
+    chosen = "SELECT *, status = 'success' AS solved FROM rows WHERE status != 'error' AND"
+    ((shared, other_scene, both, only_first, only_second, verdicts),) = rows.query(
+        f"WITH ours AS ({chosen} {ours[0]}), theirs AS ({chosen} {theirs[0]}) "
+        "SELECT count(*), count_if(coalesce(ours.state_hash, '') = '' OR ours.state_hash != theirs.state_hash), "
+        "count_if(ours.solved AND theirs.solved), count_if(ours.solved AND NOT theirs.solved), "
+        "count_if(theirs.solved AND NOT ours.solved), "
+        "(SELECT count(*) FROM ours) + (SELECT count(*) FROM theirs) "
+        "FROM ours JOIN theirs USING (env, env_config, task, instruction_index, scene, seed)",
+        *ours[1],
+        *theirs[1],
+    )
+    if other_scene or not shared:
+        return compare(_rows_of(rows, column, first), _rows_of(rows, column, second))
+    pairs = Pairs(both, only_first, only_second, shared - both - only_first - only_second)
+    return of_pairs(pairs, unmatched=verdicts - 2 * shared)
 
 
 def _rows_of(rows: Rows, column: Group, cells: Sequence[CellInfo]) -> list[dict[str, object]]:

@@ -9,9 +9,10 @@ from statistics import stdev
 
 import pytest
 
-from analysis.audit import PUBLISHED, audit, countable
+from analysis.audit import audit, countable
 from analysis.audit.findings import Finding
 from analysis.audit.numbers import read
+from analysis.published import PUBLISHED
 
 ORIGINAL = ["paper", "item", "method", "benchmark", "task", "metric", "value", "spread", "unit", "episodes"]
 
