@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from types import FrameType
 
@@ -19,6 +20,7 @@ from harness import __version__, preflight
 from harness.cells import Cell, unique
 from harness.chat import roles
 from harness.chat.budget import EpisodeGuard, Purse
+from harness.cluster import record
 from harness.failures import UsageError
 from harness.play import blank_row
 from harness.pool import PROJECT, Died, Finished, Job, Pool, Worker
@@ -83,7 +85,22 @@ def run_cells(cells: Sequence[Cell], root: Path) -> SweepResult:
         raise UsageError("There is no cell to run.")
     preflight.check(cells)
     with claimed(root):
-        return _Sweep(cells, root).run()
+        record.refuse_others(root)
+        return Sweep(cells, root).run()
+
+
+@dataclass(frozen=True)
+class Share:
+    """What one job of a cluster plays of a cell, and the name of the file of rows that it alone writes."""
+
+    part: str
+    episodes: frozenset[str]
+
+
+def run_share(cell: Cell, root: Path, share: Share) -> SweepResult:
+    """Play what is missing of a share of a cell, in a job of a sweep that holds the folder. Raises as `run_cells`."""
+    preflight.check([cell])
+    return Sweep([cell], root, share).run()
 
 
 class Queue:
@@ -134,18 +151,30 @@ class Queue:
         held.clear()
         return dropped
 
-    def clear(self) -> None:
+    def drain(self) -> list[Job]:
+        """Take all out, each cell's in its order."""
+        jobs = list(chain(*self._jobs.values(), *self._held.values()))
         self._jobs.clear()
         self._held.clear()
+        return jobs
 
 
-class _Sweep:
-    def __init__(self, cells: Sequence[Cell], root: Path) -> None:
+class Sweep:
+    """`harness.cluster` has others play: it replaces `_probe`, `_play` and `_on_stop`."""
+
+    def __init__(
+        self,
+        cells: Sequence[Cell],
+        root: Path,
+        share: Share | None = None,
+        being_written: Collection[str] = (),
+    ) -> None:
+        """`being_written` are files of rows that jobs of an earlier start still write."""
         self._settings = RunConfig(**cells[0].config["run"])
-        self._root = root
+        self._root, self._share, self._being_written = root, share, being_written
         self._code = code_version()
         self._started = time.time()
-        self._stores = {cell.identity: CellStore(root, cell) for cell in cells}
+        self._stores = {cell.identity: CellStore(root, cell, share.part if share else "") for cell in cells}
         self._result = SweepResult(root, [])
         self._by_identity: dict[str, CellResult] = {}
         self._errors_in_a_row: Counter[str] = Counter()
@@ -177,7 +206,7 @@ class _Sweep:
 
     def _missing(self, cell: Cell) -> Iterator[Job]:
         store = self._stores[cell.identity]
-        store.open()
+        store.open(self._being_written)
         if store.torn:
             self._result.notes.append(
                 f"{store.folder}: a torn last row was put aside; that episode runs again."
@@ -187,6 +216,8 @@ class _Sweep:
         if order is not None and (in_order := order(keys, cell.seed)) is not None:
             keys = list(in_order)
             self._one_by_one.add(cell.identity)
+        if self._share is not None:
+            keys = [key for key in keys if str(key) in self._share.episodes]
         result = CellResult(cell, store.folder, [str(key) for key in keys])
         if cell.identity in self._by_identity:  # the same cell with another choice of episodes
             result = self._by_identity[cell.identity]
@@ -195,7 +226,8 @@ class _Sweep:
         else:
             self._by_identity[cell.identity] = result
             self._result.cells.append(result)
-        store.expect(result.wanted, self._started)
+        if self._share is None:
+            store.expect(result.wanted, self._started)
         kept = store.digests()
         for key in keys:
             row = kept.get(str(key))
@@ -218,15 +250,21 @@ class _Sweep:
             stack.callback(self._finish)
             self._stop_when_spent()
             if self._queue:
-                preflight.probe(self._to_play)
+                self._probe()
                 stack.enter_context(self._signals())
                 self._progress.start()
                 stack.callback(self._progress.close)
-                if self._settings.workers == 0:
-                    self._play_here()
-                else:
-                    self._play_in_pool()
+                self._play()
         return self._result
+
+    def _probe(self) -> None:
+        preflight.probe(self._to_play)
+
+    def _play(self) -> None:
+        if self._settings.workers == 0:
+            self._play_here()
+        else:
+            self._play_in_pool()
 
     def _play_here(self) -> None:
         player = Player()
@@ -242,7 +280,8 @@ class _Sweep:
 
     def _play_in_pool(self) -> None:
         size = min(self._settings.workers or cores(), len(self._queue))
-        pool = Pool(size, self._root / ".workers", self._settings.episode_timeout)
+        folder = self._root / ".workers" / (self._share.part if self._share else "")
+        pool = Pool(size, folder, self._settings.episode_timeout)
         try:
             while True:
                 while self._stop_requests == 0 and self._queue.ready and (worker := pool.free()) is not None:
@@ -307,23 +346,25 @@ class _Sweep:
         self._errors_in_a_row[job.cell.identity] += 1
         self._note(f"{self._title(job)}: error {row['error']}: {row['reason'].splitlines()[0]}")
         if self._settings.fail_fast or row["error"] in STOPPING_ERRORS:
-            dropped = len(self._queue)
-            self._queue.clear()
+            dropped = len(self._queue.drain())
             result.stopped = f"the sweep stopped at this error; {dropped} episodes were not played"
-        elif self._errors_in_a_row[job.cell.identity] >= self._settings.max_errors:
-            dropped = self._queue.drop(job.cell)
-            if dropped:
-                result.stopped = (
-                    f"{self._settings.max_errors} errors in a row; {dropped} episodes were not played"
-                )
+            return
+        one_by_one = job.cell.identity in self._one_by_one
+        if one_by_one or self._errors_in_a_row[job.cell.identity] >= self._settings.max_errors:
+            why = (
+                "an error, on which the next would hang"
+                if one_by_one
+                else _in_a_row(self._settings.max_errors)
+            )
+            if dropped := self._queue.drop(job.cell):
+                result.stopped = f"{why}; {dropped} episodes were not played"
                 self._progress.dropped(dropped)
 
     def _stop_when_spent(self) -> None:
         """Hand out no more episodes once the sweep's budget is reached; those in flight end."""
         if self._queue and (reached := self._purse.empty):
             self._out_of_budget = f"{reached}; run the same command with a larger budget to go on"
-            self._progress.dropped(len(self._queue))
-            self._queue.clear()
+            self._progress.dropped(len(self._queue.drain()))
             self._note(f"Stopping: {self._out_of_budget}.")
 
     def _row_of_dead(self, died: Died) -> Row:
@@ -360,6 +401,9 @@ class _Sweep:
             )
         self._result.interrupted = self._stop_requests > 0
 
+    def _on_stop(self) -> None:
+        self._note("Stopping once the episodes in flight are done; Ctrl-C again stops now.")
+
     @contextmanager
     def _signals(self) -> Iterator[None]:
         """Ctrl-C once: finish what is being played. Twice, or SIGTERM: stop now."""
@@ -368,7 +412,7 @@ class _Sweep:
             self._stop_requests += 1
             if self._stop_requests > 1 or number == signal.SIGTERM:
                 raise KeyboardInterrupt
-            self._note("Stopping once the episodes in flight are done; Ctrl-C again stops now.")
+            self._on_stop()
 
         previous: Mapping[signal.Signals, object] = {
             number: signal.signal(number, on_interrupt) for number in (signal.SIGINT, signal.SIGTERM)
@@ -378,6 +422,10 @@ class _Sweep:
         finally:
             for number, handler in previous.items():
                 signal.signal(number, handler)  # type: ignore[arg-type]
+
+
+def _in_a_row(errors: int) -> str:
+    return "1 error" if errors == 1 else f"{errors} errors in a row"
 
 
 def cores() -> int:

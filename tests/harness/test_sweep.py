@@ -332,3 +332,25 @@ def test_a_cell_that_learns_goes_on_where_it_was_stopped(tmp_path: Path, make_ce
     assert run_cells([make_cell(method={"one_by_one": True})], tmp_path / "whole").played == len(lines) - 5
     again = [json.loads(line)["trials"][0]["facts"]["after"] for line in folder.read_text().splitlines()]
     assert again == [json.loads(line)["trials"][0]["facts"]["after"] for line in lines]
+
+
+def test_an_error_ends_a_cell_that_learns_so_that_its_order_is_kept(
+    tmp_path: Path, make_cell: MakeCell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each episode hangs on those before: none is played over a gap, and on resume the gap comes first."""
+    method = {"one_by_one": True, "fault": "raise", "fault_once": str(tmp_path / "raised")}
+    cells = [
+        make_cell(method=method, env={"scenes": 2}, run=WORKERS),
+        make_cell(env={"scenes": 2}, run=WORKERS),
+    ]
+    first = run_cells(cells, tmp_path / "out")
+    learning, other = first.cells
+    assert other.complete
+    assert (len(learning.rows), len(learning.errors), learning.unplayed) == (3, 1, 3)
+    assert learning.stopped == "an error, on which the next would hang; 3 episodes were not played"
+    assert run_cells(cells, tmp_path / "out").complete
+    rows = [json.loads(line) for line in (learning.folder / store.ROWS).read_text().splitlines()]
+    order = [f"task{task}-s{scene}-i0" for task in (2, 1, 0) for scene in (1, 0)]
+    verdicts = [row for row in rows if row["status"] != "error"]
+    assert [row["episode"] for row in verdicts] == order
+    assert [row["trials"][0]["facts"]["after"] for row in verdicts] == [order[:i] for i in range(6)]
