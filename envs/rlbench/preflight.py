@@ -116,7 +116,7 @@ def _trial_start(settings: tuple[str, ...]) -> tuple[Problem, ...]:
 
 def _diagnosis(status: int, said: str) -> Problem:
     """What a child that died was missing, from its exit status and its last words."""
-    library = re.search(r"(\S+?\.so[.\d]*): cannot open shared object file", said)
+    library = re.search(r"([\w./+-]+\.so[.\d]*): cannot open shared object file", said)
     if library:
         return Problem(
             f"the library {library[1]} is not found",

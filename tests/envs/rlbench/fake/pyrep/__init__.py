@@ -1,0 +1,3 @@
+from pyrep.pyrep import PyRep
+
+__all__ = ["PyRep"]

@@ -1,0 +1,5 @@
+from pyrep.objects.object import Object
+
+
+class Shape(Object):
+    pass

@@ -1,0 +1,6 @@
+class InvalidActionError(Exception):
+    pass
+
+
+class TaskEnvironmentError(Exception):
+    pass
