@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hydra.core.utils import JobReturn, JobStatus
 from hydra.plugins.launcher import Launcher
@@ -14,6 +15,9 @@ from omegaconf import DictConfig
 from harness.cells import Cell
 from harness.compose import Composer
 from harness.failures import UsageError
+
+if TYPE_CHECKING:
+    from harness.sweep import SweepResult
 
 
 class SweepIncompleteError(Exception):
@@ -34,18 +38,28 @@ class PoolLauncher(Launcher):
             raise UsageError(
                 f"A sweep has one folder, but `name` takes several values: {', '.join(sorted(names))}."
             )
-        play_and_show(cells, Path(str(self._config.hydra.sweep.dir)))
+        self.play(cells, Path(str(self._config.hydra.sweep.dir)))
         return [
             JobReturn(overrides=list(o), status=JobStatus.COMPLETED, _return_value=None)
             for o in job_overrides
         ]
 
+    def play(self, cells: Sequence[Cell], root: Path) -> None:
+        """Play them and print the table. Raises `SweepIncompleteError`."""
+        play_and_show(cells, root)
+
 
 def play_and_show(cells: Sequence[Cell], root: Path) -> None:
     """Play cells and print the table. Raises `SweepIncompleteError` when some episode has no verdict."""
-    from harness import summary, sweep
+    from harness import sweep
 
-    result = sweep.run_cells(cells, root)
+    show_result(sweep.run_cells(cells, root))
+
+
+def show_result(result: SweepResult) -> None:
+    """Print the table. Raises `SweepIncompleteError` when some episode has no verdict."""
+    from harness import summary
+
     summary.show(result)
     if not result.complete:
         raise SweepIncompleteError

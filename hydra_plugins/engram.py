@@ -14,6 +14,7 @@ from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
 from hydra.core.config_store import ConfigStore
 
 from harness import launcher
+from harness.cluster import launchers
 from harness.components import key_of
 from harness.schema import Config
 
@@ -22,6 +23,14 @@ GROUPS = ("env", "method", "llm", "embedder", "image_embedder", "memory", "retri
 
 class PoolLauncher(launcher.PoolLauncher):
     """See `harness.launcher`."""
+
+
+class SlurmLauncher(launchers.SlurmLauncher):
+    """See `harness.cluster.launchers`."""
+
+
+class RayLauncher(launchers.RayLauncher):
+    """See `harness.cluster.launchers`."""
 
 
 class CellSweeper(BasicSweeper):
@@ -34,7 +43,7 @@ class CellSweeper(BasicSweeper):
         return super().sweep(arguments)
 
     def validate_batch_is_legal(self, batch: Sequence[Sequence[str]]) -> None:
-        if not isinstance(self.launcher, PoolLauncher):
+        if not isinstance(self.launcher, launcher.PoolLauncher):
             super().validate_batch_is_legal(batch)
 
 
