@@ -46,9 +46,10 @@ class Line:
 
 def summarise(cells: Sequence[CellResult]) -> list[Line]:
     """Lines in the order in which the cells were given."""
-    groups: dict[tuple[str, str, str], list[CellResult]] = {}
+    groups: dict[tuple[str, str, str, str], list[CellResult]] = {}
     for result in cells:
-        groups.setdefault((result.cell.method, result.cell.env, _variant(result)), []).append(result)
+        cell = result.cell
+        groups.setdefault((cell.method, cell.env, _variant(result), cell.choices["llm"]), []).append(result)
     return [_line(key, results) for key, results in groups.items()]
 
 
@@ -81,7 +82,7 @@ _NOT_A_VARIANT = (
 )
 
 
-def _line(key: tuple[str, str, str], results: Sequence[CellResult]) -> Line:
+def _line(key: tuple[str, str, str, str], results: Sequence[CellResult]) -> Line:
     rows = [row for result in results for row in result.rows.values() if row.status != "error"]
     costs = [row.cost_usd for row in rows]
     models = sorted({model for row in rows for model in row.models}) or [results[0].cell.choices["llm"]]

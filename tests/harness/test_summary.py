@@ -67,6 +67,13 @@ def test_seeds_are_pooled_and_variants_are_not(make_cell: MakeCell) -> None:
     ]
 
 
+def test_two_models_are_two_lines(make_cell: MakeCell) -> None:
+    one, other = make_cell(), make_cell(seed=1)
+    other = Cell(other.config, {**other.choices, "llm": "openai"}, ("llm=openai",))
+    lines = summarise([result(one, BASE), result(other, replace(BASE, models=("gpt",)))])
+    assert [(line.llm, line.episodes) for line in lines] == [(BASE.models[0], 1), ("gpt", 1)]
+
+
 def test_an_unknown_price_makes_the_cost_unknown(make_cell: MakeCell) -> None:
     (line,) = summarise([result(make_cell(), BASE, replace(BASE, cost_usd=None))])
     assert line.cost_usd is None
