@@ -80,12 +80,12 @@ class _Open:
         )
         self._runs[cell.run] = run
         run.define_metric(NUMBER, summary="none")
-        for names in (f"{figures.PREFIX}*", "so_far/*"):
+        for names in (f"{figures.PREFIX}*", "so_far/*", "video", "images"):
             run.define_metric(names, step_metric=NUMBER, summary="none")
         if offline:
             return None
         self.address = str(run.project_url or self.address)
-        return int(run.step)
+        return int(run.starting_step)
 
     def add(self, cell: TrackedCell, points: Sequence[Point]) -> None:
         for point in points:
@@ -135,7 +135,7 @@ def _media(point: Point) -> dict[str, Any]:
 
     found: dict[str, Any] = {}
     if point.videos:
-        found["media/video"] = [wandb.Video(str(path), caption=point.episode) for path in point.videos]
+        found["video"] = [wandb.Video(str(path), caption=point.episode) for path in point.videos]
     if point.images:
-        found["media/images"] = [wandb.Image(str(path), caption=path.stem) for path in point.images]
+        found["images"] = [wandb.Image(str(path), caption=path.stem) for path in point.images]
     return found

@@ -209,6 +209,7 @@ def test_of_a_real_sweep(tmp_path: Path, make_cell: MakeCell) -> None:
     ]
     assert len({cell.started for cell in status.cells}) == 1
     assert not status.complete
+    assert status.running == "", "this process is no sweep any more"
     run_cells(
         [make_cell(seed=0, env={"scenes": 6})], tmp_path
     )  # the same environment, more scenes: another cell

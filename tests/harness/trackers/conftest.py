@@ -87,16 +87,16 @@ class WandbServer(ThreadingHTTPServer):
             "id": run.name,
             "name": run.name,
             "summaryMetrics": json.dumps(run.summary),
-            "displayName": run.settings["displayName"],
+            "displayName": run.settings.get("displayName"),
             "logLineCount": 0,
             "historyLineCount": len(run.history),
             "eventsLineCount": 0,
             "historyTail": json.dumps([json.dumps(line) for line in run.history[-1:]]),
             "eventsTail": "[]",
             "config": run.settings["config"],
-            "tags": run.settings["tags"],
+            "tags": run.settings.get("tags") or [],
             "notes": None,
-            "wandbConfig": None,
+            "wandbConfig": json.dumps({"t": 1}),  # it has begun
         }
         return {**project, "bucket": bucket}
 
@@ -104,10 +104,6 @@ class WandbServer(ThreadingHTTPServer):
         inserted = variables["name"] not in self.runs
         run = self.runs.setdefault(variables["name"], ServerRun(variables["name"]))
         run.settings.update({key: value for key, value in variables.items() if value is not None})
-        if not inserted:
-            run.exit_code = (
-                None if variables.get("state") is None and run.exit_code is None else run.exit_code
-            )
         project = {"id": "p", "name": "engram", "entity": {"id": "e", "name": "lab"}}
         bucket = {
             "id": run.name,
