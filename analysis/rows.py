@@ -25,12 +25,14 @@ _COLUMNS = {
     "env_config": "VARCHAR",
     "task": "VARCHAR",
     "episode": "VARCHAR",
+    "instruction": "VARCHAR",
     "instruction_index": "INTEGER",
     "scene": "INTEGER",
     "seed": "INTEGER",
     "status": "VARCHAR",
     "failure": "VARCHAR",
     "error": "VARCHAR",
+    "reason": "VARCHAR",
     "state_hash": "VARCHAR",
     "models": "VARCHAR[]",
     "trial_count": "INTEGER",
@@ -41,6 +43,8 @@ _COLUMNS = {
     "timings": "STRUCT(seconds DOUBLE, chat_seconds DOUBLE)",
     "code": "VARCHAR",
     "versions": "MAP(VARCHAR, VARCHAR)",
+    "trace": "VARCHAR",
+    "video": "VARCHAR",
 }
 """What of a row is read, with DuckDB's types."""
 
@@ -223,9 +227,12 @@ def _sizes(experiment: Path) -> dict[str, int]:
 
 
 def _is_fresh(rows: Rows, experiment: Path) -> bool:
-    """Whether the compact copy is there and was made from the rows as they are."""
+    """Whether the compact copy is there, has what is read of a row, and was made from the rows as they are."""
     path = experiment / COMPACT
     if not path.is_file():
+        return False
+    names = {name for (name,) in rows.query(f"SELECT name FROM parquet_schema('{_quoted(path)}')")}
+    if not names.issuperset(_COLUMNS):
         return False
     found = rows.query(f"SELECT value FROM parquet_kv_metadata('{_quoted(path)}') WHERE key = 'sizes'")
     return bool(found) and json.loads(bytes(found[0][0]).decode()) == _sizes(experiment)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.rows import COMPACT, Rows, compact, load
+from analysis.rows import _COLUMNS, COMPACT, Rows, compact, load
 from harness.failures import UsageError
 from harness.store import ROWS
 from tests.analysis.tables.conftest import a_row, verdicts, write_cell
@@ -81,6 +81,17 @@ def test_the_compact_copy_gives_the_same_until_a_row_is_added(folder: Path) -> N
     assert counts(load([root])) == [("error", 1), ("failure", 2), ("success", 1)]
     write_cell(root, "retry", "tabletop", 0, {("lamp_off", 7): "success"})
     assert ("success", 4) in counts(load([root]))
+
+
+def test_a_compact_copy_from_before_a_column_was_read_is_not_used(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as before:
+        before.delitem(_COLUMNS, "reason")
+        compact(folder.parent)
+    text = (folder / ROWS).read_text()
+    (folder / ROWS).write_text(text.replace("failure", "success"))  # as long: only the rows can give this
+    assert counts(load([folder.parent])) == [("error", 1), ("success", 3)]
 
 
 def test_what_a_cell_says_of_itself(folder: Path) -> None:
