@@ -18,6 +18,7 @@ from envs.calvin.control import STEP_LIMITS, WORKSPACE, Controller
 from envs.calvin.judge import Judge
 from envs.calvin.parts import EFFECTOR_NAMES, PARTS, SURFACE_NAMES
 from envs.calvin.perception import Perception, mask_of
+from envs.calvin.shims.commit import commit_of
 from envs.calvin.shims.sampling import state_of
 from envs.calvin.simulator import CONTROL_HZ, HAND_LINKS, OPEN_WIDTH, Simulator
 from envs.mujoco.marks import draw, marks
@@ -71,6 +72,12 @@ class CalvinEnvironment:
             [(name, name) for name in PARTS],
             {**dict.fromkeys(EFFECTOR_NAMES, _ROBOT), **dict.fromkeys(SURFACE_NAMES, _TABLE)},
         )
+        self._info = {
+            "simulator": "calvin",
+            "calvin_env": commit_of(checkout.simulator),
+            "pybullet": version("pybullet"),
+            "renderer": "tiny",
+        }
         self._steps = 0
         self._trial: _Trial | None = None
 
@@ -168,7 +175,7 @@ class CalvinEnvironment:
         return self._current().control.nudge(action)
 
     def info(self) -> Mapping[str, str]:
-        return {"simulator": "calvin", "pybullet": version("pybullet"), "renderer": "tiny"}
+        return dict(self._info)
 
     def close(self) -> None:
         self._trial = None

@@ -53,8 +53,8 @@ class Simulator:
 
     @property
     def physics(self) -> Any:
-        """pybullet, bound to the client."""
-        return self._env.p
+        """pybullet, bound to the client. Raises `SimulatorError` when that is gone."""
+        return self._living().p
 
     @property
     def robot(self) -> int:
@@ -81,7 +81,7 @@ class Simulator:
 
         Everything is loaded anew, since a reset alone leaves up to 3 mm of what was before; and the generator that
         places blocks while they are loaded starts again, and the gripper's command, which no reset touches."""
-        env = self._env
+        env = self._living()
         with silenced():
             env.seed(0)
             env.scene.np_random = env.np_random
@@ -94,7 +94,7 @@ class Simulator:
         """One control step towards an absolute pose of the tool, orientation wxyz; `gripper` is 1 (open) or -1.
         Raises `SimulatorError` when the state has broken down."""
         w, x, y, z = map(float, quaternion)
-        _, _, _, self.info = self._env.step((list(map(float, position)), [x, y, z, w], gripper))
+        _, _, _, self.info = self._living().step((list(map(float, position)), [x, y, z, w], gripper))
         if not np.isfinite(self.tool()[0]).all():
             raise SimulatorError("the robot's pose is not finite")
 
@@ -150,6 +150,11 @@ class Simulator:
         lights = {name: light["logical_state"] for name, light in self.info["scene_info"]["lights"].items()}
         digest.update(repr(sorted(lights.items())).encode())
         return digest.hexdigest()[:16]
+
+    def _living(self) -> Any:
+        if not self._env.p.isConnected():
+            raise SimulatorError("pybullet's physics has ended; the environment has to be opened anew")
+        return self._env
 
     def close(self) -> None:
         close_once(self._env)
