@@ -7,7 +7,6 @@ a whole: half a memory would look like a forgetful robot."""
 from __future__ import annotations
 
 import base64
-import binascii
 import io
 import json
 from pathlib import Path
@@ -57,12 +56,12 @@ def restore(text: str, rules: MemoryRules, embedder: Embedder, where: str) -> Re
     """The memory that `written` wrote; `where` names the source in messages. Raises `UsageError`."""
     try:
         found = json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"{where} is no record memory: not JSON: {error}.") from None
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise UsageError(f'{where} is no record memory: it lacks "format": "{FORMAT}".')
     listed, next_id = found.get("records"), found.get("next_id")
-    if not isinstance(listed, list) or not _is_count(next_id):
+    if not isinstance(listed, list) or not isinstance(next_id, int) or not _is_count(next_id):
         raise UsageError(f"{where}: a record memory has a list `records` and a number `next_id` above 0.")
     records = [_record(entry, f"{where}, record {n}") for n, entry in enumerate(listed, start=1)]
     ids = [record.id for record in records]
@@ -123,7 +122,7 @@ def _picture(entry: dict[str, Any], where: str) -> Picture | None:
     try:
         found = base64.b64decode(png, validate=True)
         Image.open(io.BytesIO(found), formats=("PNG",)).load()  # a damaged PNG raises OSError or SyntaxError
-    except (binascii.Error, OSError, SyntaxError, ValueError) as error:
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         raise UsageError(f"{where}: picture is no PNG in base64: {error}.") from None
     return Picture(found, seen)
 

@@ -106,21 +106,23 @@ class RecordMemory:
         """Write the given fields of a record anew at a control step; the others stay. A text record that gets a
         picture is an image record."""
         picture, notes = self._allowed(picture)
-        given = {
-            "tags": None if tags is None else normalise_tags(tags),
-            "text": None if text is None else text.strip(),
-            "picture": picture,
-        }
-        empty = [name for name, value in given.items() if value is not None and not value]
-        values = {name: value for name, value in given.items() if value is not None}
+        new_tags = None if tags is None else normalise_tags(tags)
+        new_text = None if text is None else text.strip()
         refused = self._cannot_change(id)
-        if not refused and empty:
-            refused = f"{' and '.join(empty)} would be empty"
-        elif not refused and not values:
+        if not refused and (new_tags == () or new_text == ""):
+            refused = f"{'tags' if new_tags == () else 'text'} would be empty"
+        elif not refused and new_tags is None and new_text is None and picture is None:
             refused = "it says nothing that is to be changed"
         if refused:
             return Change("update", id, refused, notes)
-        self._records[id] = replace(self._records[id], updated_at=step, **values)
+        old = self._records[id]
+        self._records[id] = replace(
+            old,
+            tags=new_tags or old.tags,
+            text=new_text or old.text,
+            picture=picture or old.picture,
+            updated_at=step,
+        )
         return Change("update", id, notes=notes)
 
     def delete(self, id: int) -> Change:
