@@ -1,5 +1,5 @@
 """The keys of a cell's config and their types. Groups (`method`, `env`, `llm`, `embedder`, `image_embedder`,
-`memory`, `retriever`, `tracker`) hold a `_target_` whose dataclass declares that entry's own keys;
+`memory`, `retriever`, `executor`, `tracker`) hold a `_target_` whose dataclass declares that entry's own keys;
 `harness.components` checks them."""
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ SELECTION_KEYS = ("tasks", "scenes", "instructions")
 Not so for methods with an `order`, whose episodes hang on those before: another choice is another cell."""
 IDENTITY_KEYS = ("method", "env", "llm", "sampling", "sandbox", "seed")
 """Keys that can change a result, `budget.episode` beside them. What is not here (workers, tracker, recording, cache,
-name) cannot, or is part of the methods that use it, which name it as `${memory}`, `${retriever}`, `${embedder}` or
-`${image_embedder}`."""
+name) cannot, or is part of the methods that use it, which name it as `${memory}`, `${retriever}`, `${executor}`,
+`${embedder}` or `${image_embedder}`."""
 
 
 @dataclass
@@ -118,6 +118,7 @@ class Config:
     image_embedder: Any = MISSING
     memory: Any = MISSING
     retriever: Any = MISSING
+    executor: Any = MISSING
     tracker: Any = MISSING
     item: Any = None
     """Of an experiment: the paper's table or figure that its cells are for (`analysis.items`)."""

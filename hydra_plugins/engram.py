@@ -1,7 +1,7 @@
 """Tells Hydra of this project's launcher, sweeper and config schema. Hydra looks for plugins in a package
 of this name and accepts no other place. Entry points of other packages are added here as well:
 group `engram.env`, `engram.method`, `engram.llm`, `engram.embedder`, `engram.image_embedder`, `engram.memory`,
-`engram.retriever` or `engram.tracker`, name = the option."""
+`engram.retriever`, `engram.executor` or `engram.tracker`, name = the option."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from harness.cluster import launchers
 from harness.components import key_of
 from harness.schema import Config
 
-GROUPS = ("env", "method", "llm", "embedder", "image_embedder", "memory", "retriever", "tracker")
+GROUPS = ("env", "method", "llm", "embedder", "image_embedder", "memory", "retriever", "executor", "tracker")
 
 
 class PoolLauncher(launcher.PoolLauncher):
