@@ -12,6 +12,7 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from envs.commands import checked_action, checked_pose, checked_speed, shortened
 from envs.mujoco.kinematics import Kinematics, angle_between, interpolate, multiply, turned_by
 from envs.mujoco.world import World
 from harness.failures import MotionFailure, StepLimit
@@ -100,8 +101,9 @@ class Controller:
     def move(self, pose: Pose, speed: float = 1.0) -> Motion:
         """See `harness.protocols.Manipulation.move`. `speed` is cut to 0.1..3. Where the joint limits leave no exact
         solution the orientation may be missed by up to 0.2 rad, and the reason says so."""
-        position, quaternion = _checked(pose)
-        factor = _checked_speed(speed)
+        target = checked_pose(pose)
+        position, quaternion = target.position, target.quaternion
+        factor = checked_speed(speed, SLOWEST, FASTEST)
         lower, upper = np.array(self.world.setting.workspace)
         if ((position < lower - _MARGIN) | (position > upper + _MARGIN)).any():
             return self._refused(position, "the target lies outside the workspace")
@@ -170,9 +172,9 @@ class Controller:
     def nudge(self, action: ArrayLike) -> Actuated:
         """See `harness.protocols.Actuation.act`. The pose that actions add up to is kept, so that small errors do not
         add up as well; where the arm cannot follow, it is pulled back to where the arm is."""
-        wanted = _checked_action(action)
-        shift, clipped = _shortened(wanted[:3], self.world.setting.step_limits[0])
-        turn, turn_clipped = _shortened(wanted[3:6], self.world.setting.step_limits[1])
+        wanted = checked_action(action)
+        shift, clipped = shortened(wanted[:3], self.world.setting.step_limits[0])
+        turn, turn_clipped = shortened(wanted[3:6], self.world.setting.step_limits[1])
         at, turned = self._kinematics.pose(self._joints) if self._goal is None else self._goal
         position, quaternion = at + shift, turned_by(turned, turn)
         lower, upper = np.array(self.world.setting.workspace)
@@ -201,7 +203,7 @@ class Controller:
         """The pose brought so near to the tool's true one that an arm that is kept from moving pushes and no more;
         whether that changed it."""
         tool, facing = self.world.tool_position, self.world.tool_quaternion
-        ahead, short = _shortened(position - tool, _LEASH[0])
+        ahead, short = shortened(position - tool, _LEASH[0])
         angle = angle_between(facing, quaternion)
         twisted = angle > _LEASH[1]
         if twisted:
@@ -423,51 +425,3 @@ def _stretched(path: Floats, ratio: float) -> Floats:
         return path
     rows = np.linspace(0, len(path) - 1, math.ceil((len(path) - 1) * ratio) + 1)
     return np.stack([np.interp(rows, np.arange(len(path)), column) for column in path.T], axis=1)
-
-
-def _checked(pose: Pose) -> tuple[Floats, Floats]:
-    """Position (3,) and unit quaternion (4,); raises `MotionFailure`."""
-    try:
-        position = np.array(pose.position, dtype=np.float64)
-        quaternion = np.array(pose.quaternion, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise MotionFailure(f"a pose is a position (3,) and a quaternion (4,) of numbers: {error}") from None
-    if position.shape != (3,) or quaternion.shape != (4,):
-        raise MotionFailure(
-            f"a pose is a position (3,) and a quaternion (4,), not {position.shape} and {quaternion.shape}"
-        )
-    if not (np.isfinite(position).all() and np.isfinite(quaternion).all()):
-        raise MotionFailure(f"the pose is not finite: position {position}, quaternion {quaternion}")
-    length = float(np.linalg.norm(quaternion))
-    if length < 1e-6:
-        raise MotionFailure("the quaternion has zero length")
-    return position, quaternion / length
-
-
-def _checked_action(action: ArrayLike) -> Floats:
-    """(7,) float64; raises `MotionFailure`."""
-    try:
-        numbers = np.array(action, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise MotionFailure(f"an action is seven numbers: {error}") from None
-    if numbers.shape != (7,):
-        raise MotionFailure(f"an action is (7,): translation, rotation vector, gripper; not {numbers.shape}")
-    if not np.isfinite(numbers).all():
-        raise MotionFailure(f"the action is not finite: {numbers}")
-    return numbers
-
-
-def _shortened(vector: Floats, limit: float) -> tuple[Floats, bool]:
-    """The vector, no longer than `limit`, and whether it was."""
-    length = float(np.linalg.norm(vector))
-    return (vector * (limit / length), True) if length > limit * (1 + 1e-9) else (vector, False)
-
-
-def _checked_speed(speed: float) -> float:
-    try:
-        factor = float(speed)
-    except (TypeError, ValueError):
-        raise MotionFailure(f"the speed is a positive number, not {speed!r}") from None
-    if not (math.isfinite(factor) and factor > 0):
-        raise MotionFailure(f"the speed is a positive number, not {factor}")
-    return min(FASTEST, max(SLOWEST, factor))
