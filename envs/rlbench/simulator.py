@@ -345,7 +345,8 @@ def _observation(observed: Any) -> Observation:
     for camera in CAMERAS:
         pictures[camera] = Picture(
             np.asarray(getattr(observed, f"{camera}_rgb"), np.uint8),
-            np.asarray(getattr(observed, f"{camera}_mask")).astype(np.int64),
+            # Colours times 255 in float32: a handle of 37 may be 36.99999.
+            np.rint(getattr(observed, f"{camera}_mask")).astype(np.int64),
             np.asarray(getattr(observed, f"{camera}_point_cloud"), np.float64),
             np.asarray(observed.misc[f"{camera}_camera_extrinsics"], np.float64)[:3, 3],
         )

@@ -81,4 +81,5 @@ def picture(camera: np.ndarray, size: tuple[int, int], half_angle: float = 0.5):
         hit = (near <= far) & (near > 0.01) & (near < depth)
         depth[hit], handles[hit] = near[hit], node.handle
     rgb = np.stack([handles % 251, handles % 241, handles % 239], -1).astype(np.uint8)
-    return rgb, handles, camera[:3, 3] + rays * depth[..., None]
+    # As the real ones, handles are not quite whole numbers.
+    return rgb, handles * np.float32(1 - 1e-6), camera[:3, 3] + rays * depth[..., None]
