@@ -61,6 +61,10 @@ class Arm:
         self.left = 0
 
 
+SHARED = Arm()
+"""The one of a process that takes this module for ur_rtde."""
+
+
 def modules(arm):
     """Modules as `rtde_control` and `rtde_receive` are."""
 
