@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from harness.cluster import record
 from harness.failures import UsageError
 from harness.records import VERDICTS
 from harness.store import CELL, LOCK, PLAN, Row, check_format
@@ -120,7 +121,7 @@ class Status:
         self.started = max(cell.started for cell in self.cells)
         newest = max(self.started, *(cell.last or 0.0 for cell in self.cells))
         patience = max(cell.timeout for cell in self.cells) + SLACK
-        self.running = holder(self.root, recent=self.now - newest < patience)
+        self.running = holder(self.root, recent=self.now - newest < patience) or given_to(self.root)
 
     @property
     def total(self) -> int:
@@ -197,6 +198,12 @@ def holder(root: Path, recent: bool) -> str:
     if claim[3] != socket.gethostname():
         return claim[0] if recent else ""
     return claim[1] if _lives(int(claim[2])) else ""
+
+
+def given_to(root: Path) -> str:
+    """The jobs of a cluster that nobody waits for; empty for none. Files do not tell whether they have ended."""
+    given = record.read(root)
+    return f"{given.named}, unless it has ended" if given.jobs else ""
 
 
 def _lives(process: int) -> bool:

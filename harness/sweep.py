@@ -280,7 +280,7 @@ class Sweep:
 
     def _play_in_pool(self) -> None:
         size = min(self._settings.workers or cores(), len(self._queue))
-        folder = self._root / ".workers" / (self._share.part if self._share else "")
+        folder = self._root / ".workers" / (Path(self._share.part).stem if self._share else "")
         pool = Pool(size, folder, self._settings.episode_timeout)
         try:
             while True:

@@ -88,6 +88,9 @@ def main() -> None:
 def _die_with_parent() -> None:
     """No worker outlives its sweep, even when that is killed: Linux tells; elsewhere the closed socket does."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(
+        signal.SIGUSR2, signal.SIG_IGN
+    )  # Slurm's word to a job near its end: the parent's to handle
     if sys.platform == "linux":
         parent = os.getppid()
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from harness.failures import UsageError
+from harness.store import PARTS
 
 FOLDER = ".jobs"
 """In an experiment's folder: this record, and what schedulers and jobs write beside rows."""
@@ -66,8 +67,9 @@ def write(root: Path, scheduler: str, jobs: Sequence[Given]) -> None:
 
 
 def tidy(root: Path) -> None:
-    """Delete what schedulers and jobs wrote beside rows."""
-    shutil.rmtree(root / FOLDER, ignore_errors=True)
+    """Delete what schedulers and jobs wrote beside rows, and what workers of jobs that were killed left."""
+    for folder in (root / FOLDER, *(root / ".workers").glob(Path(PARTS).stem)):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def refuse_others(root: Path, scheduler: str = "") -> None:

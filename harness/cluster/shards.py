@@ -52,7 +52,7 @@ class Shard:
             raise
         finally:
             with suppress(OSError):  # a worker that was killed may have left its log
-                (self.root / ".workers" / self.part).rmdir()
+                (self.root / ".workers" / Path(self.part).stem).rmdir()
         (of_cell,) = result.cells
         if of_cell.stopped or result.interrupted:
             self._say(of_cell.stopped or "the job was told to stop")
