@@ -44,6 +44,8 @@ _NEAR = 0.006
 """Metres within which the tool is above a place."""
 _AIMED = 0.10
 """Radians within which the wrist has turned."""
+_DEEP = 0.06
+"""Below it the hand is between walls to grasp."""
 _GRASP_TIME, _RELEASE_TIME = 4, 4
 """Control steps that the fingers take."""
 
@@ -79,12 +81,11 @@ class ScriptedExecutor:
 
     def __init__(self, horizon: int) -> None:
         self._horizon = horizon
-        self._text, self._command = "", None
-        self._released = False
+        self.reset("")
 
     def reset(self, subtask: str) -> None:
-        self._text: str = subtask
-        self._command: Command | None = parse(subtask)
+        self._text = subtask
+        self._command = parse(subtask)
         self._released = False
 
     def act(self, senses: Senses) -> Floats | Refusal:
@@ -114,7 +115,7 @@ class ScriptedExecutor:
         if scene.holds_something:
             return self._carry(scene, planner, command, target)
         if scene.is_shut:
-            return _opened(planner)
+            return _missed(scene, planner)
         if self._released and target is not None:
             return _hover(scene, planner, target, LOOK)
         return _fetch(scene, planner, command, target)
@@ -167,6 +168,8 @@ def _fetch(scene: Scene, planner: Planner, command: Command, target: Item | None
         return _grasp(scene, planner, min(left, key=lambda item: _distance(scene, item)), source)
     if there and target is not None and not any(_counted(item, command) for item in there):
         return _hover(scene, planner, target, LOOK)
+    if source is not None and source.has_walls and scene.tool[2] < _DEEP and source.covers(scene.tool):
+        return _reach_on(scene, planner, source)
     if source is not None and source.has_walls and not _hovers(scene, source):
         return _hover(scene, planner, source, LOOK)
     if seen:
@@ -177,22 +180,49 @@ def _fetch(scene: Scene, planner: Planner, command: Command, target: Item | None
 
 
 def _grasp(scene: Scene, planner: Planner, thing: Item, source: Item | None) -> Floats:
-    from methods.executors.motion import CLOSED, OPEN, nearest_yaw, yaw_of
+    from methods.executors.motion import OPEN, yaw_of
 
     x, y = thing.middle
     grasp = np.array([x, y, max(thing.upper[2] - _HALF_THING, 0.01) + _DEPTH])
-    yaw = nearest_yaw(_ACROSS, yaw_of(scene.facing), grasp)
+    yaw = _grasping_yaw(scene, grasp, source)
     above, aside = scene.tool[2] - grasp[2], float(np.linalg.norm(scene.tool[:2] - thing.middle))
     if above < 0.008 and aside < 0.012:
-        actions = planner.still(CLOSED)
-        up = planner.towards(np.array([scene.tool[0], scene.tool[1], CARRY]), yaw_of(scene.facing), CLOSED)
-        actions[_GRASP_TIME:] = up[: len(actions) - _GRASP_TIME]
-        return actions
+        return _closed(planner)
     if scene.tool[2] < _LOW and aside > 0.02:
         return planner.towards(np.array([*scene.tool[:2], CARRY]), yaw_of(scene.facing), OPEN)
     if scene.tool[2] < _LOW or (aside < _NEAR and _aims(scene, yaw)):
         return planner.towards(grasp, yaw, OPEN)
     return planner.towards(np.array([x, y, CARRY]), yaw, OPEN)
+
+
+def _grasping_yaw(scene: Scene, grasp: Floats, source: Item | None) -> float:
+    """Between walls the camera has to be on the inner side, where no wall hides what is between the fingers."""
+    from methods.executors.motion import nearest_yaw, possible, yaw_of
+
+    if source is not None and source.has_walls:
+        inner = np.copysign(_ACROSS, source.middle[1] - grasp[1])
+        if possible(inner, grasp):
+            return float(inner)
+    return nearest_yaw(_ACROSS, yaw_of(scene.facing), grasp)
+
+
+def _closed(planner: Planner) -> Floats:
+    """Close the fingers, then straight up."""
+    from methods.executors.motion import CLOSED
+
+    actions = planner.still(CLOSED)
+    actions[_GRASP_TIME:, 2] = 0.02
+    return actions
+
+
+def _reach_on(scene: Scene, planner: Planner, source: Item) -> Floats:
+    """Low between walls the hand hides what it reaches for: straight down, and close."""
+    from methods.executors.motion import OPEN, yaw_of
+
+    bottom = max(float(source.lower[2]), 0.0) + 0.006 + _HALF_THING + _DEPTH
+    if scene.tool[2] < bottom + 0.008:
+        return _closed(planner)
+    return planner.towards(np.array([*scene.tool[:2], bottom]), yaw_of(scene.facing), OPEN)
 
 
 def _look(scene: Scene, planner: Planner, name: str) -> Floats | Refusal:
@@ -229,6 +259,15 @@ def _opened(planner: Planner) -> Floats:
     actions = planner.still(OPEN)
     actions[_RELEASE_TIME:, 2] = 0.02
     return actions
+
+
+def _missed(scene: Scene, planner: Planner) -> Floats:
+    """The fingers have met each other: up, and open where the thing can be seen again."""
+    from methods.executors.motion import CLOSED, OPEN, yaw_of
+
+    if scene.tool[2] < _LOW:
+        return planner.towards(np.array([*scene.tool[:2], CARRY]), yaw_of(scene.facing), CLOSED)
+    return planner.still(OPEN)
 
 
 def _place(scene: Scene, name: str) -> Item | Refusal:

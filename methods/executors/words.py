@@ -33,36 +33,22 @@ _PUT = r"(?:place|put|set|drop|lay|stand|pour|bring|move)"
 _TO = r"(?:on top of|on to|onto|into|inside|in|on|to|at)"
 _FROM = r"(?:from|out of|off)"
 _TAKE = r"(?:pick up|pick|grasp|grab|take|lift|collect|fetch|get|scoop)"
-_PATTERNS: tuple[tuple[re.Pattern[str], Verb], ...] = tuple(
-    (re.compile(pattern), verb)
-    for pattern, verb in (
-        (
-            r"(?:go|move|return|come|reset|get)?\s*(?:back )?(?:to )?(?:the )?(?:arm )?(?:to )?(?:the )?"
-            r"(?:home|rest|home pose|rest pose|home position|initial pose|reset)",
-            "rest",
-        ),
-        (r"(?:reset|home|rest|retract)(?: the)? (?:arm|robot|gripper)", "rest"),
-        (
-            rf"{_TAKE} (?P<thing>.+?) {_FROM} (?P<source>.+?),? (?:and|then) {_PUT} it {_TO} (?P<target>.+)",
-            "move",
-        ),
-        (rf"{_TAKE} (?P<thing>.+?),? (?:and|then) {_PUT} it {_TO} (?P<target>.+)", "move"),
-        (rf"{_TAKE} (?P<thing>.+?) {_FROM} (?P<source>.+)", "move"),
-        (rf"{_TAKE} (?P<thing>.+)", "move"),
-        (
-            rf"(?:{_PUT}|dispense|give|add|transfer|return) (?P<thing>.+?) {_FROM} (?P<source>.+?) {_TO} (?P<target>.+)",
-            "move",
-        ),
-        (
-            rf"(?:{_PUT}|dispense|give|add|transfer|return) (?P<thing>.+?) (?:back )?{_TO} (?P<target>.+)",
-            "move",
-        ),
-        (
-            r"(?:inspect|look into|look inside|look in|look at|check|examine|read|view|observe|scan)"
-            r"(?: inside)?(?: of)? (?P<thing>.+)",
-            "look",
-        ),
-    )
+_PLACE = rf"(?:{_PUT}|dispense|give|add|transfer|return)"
+_LOOK = r"(?:inspect|look into|look inside|look in|look at|check|examine|read|view|observe|scan)"
+_HOME = r"(?:home|rest)(?: (?:pose|position))?"
+_PATTERNS: tuple[tuple[str, Verb], ...] = (
+    (rf"(?:(?:go|move|return|come)(?: back)? )?(?:to )?(?:the |its )?{_HOME}", "rest"),
+    (r"(?:reset|home|rest|retract)(?: (?:the |its )?(?:arm|robot|gripper|pose))?", "rest"),
+    (
+        rf"{_TAKE} (?P<thing>.+?) {_FROM} (?P<source>.+?),? (?:and|then|and then) {_PUT} it {_TO} (?P<target>.+)",
+        "move",
+    ),
+    (rf"{_TAKE} (?P<thing>.+?),? (?:and|then|and then) {_PUT} it {_TO} (?P<target>.+)", "move"),
+    (rf"{_TAKE} (?P<thing>.+?) {_FROM} (?P<source>.+)", "move"),
+    (rf"{_TAKE} (?P<thing>.+)", "move"),
+    (rf"{_PLACE} (?P<thing>.+?) {_FROM} (?P<source>.+?) {_TO} (?P<target>.+)", "move"),
+    (rf"{_PLACE} (?P<thing>.+?)(?: back)? {_TO} (?P<target>.+)", "move"),
+    (rf"{_LOOK}(?: inside)?(?: of)? (?P<thing>.+)", "look"),
 )
 _ARTICLE = re.compile(r"^(?:the|a|an|another|one|some|one more)\s+")
 _PORTION = re.compile(r"^(?:the |a |an |one |another |one more )?(?:portion|scoop|serving|piece)s? of\s+")
@@ -74,7 +60,7 @@ def parse(text: str) -> Command | None:
     line = _NOTE.sub("", _STEP.sub("", text, count=1)).replace("_", " ").replace('"', "").replace("'", "")
     line = re.sub(r"\s+", " ", line).strip(" .!").lower()
     for pattern, verb in _PATTERNS:
-        found = pattern.fullmatch(line)
+        found = re.fullmatch(pattern, line)
         if found:
             parts = {key: _bare(value) for key, value in found.groupdict().items()}
             return Command(verb, **parts)
