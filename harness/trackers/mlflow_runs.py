@@ -50,7 +50,7 @@ class MlflowRuns:
 
 
 def without_password(uri: str) -> str:
-    return re.sub(r"//[^/@]*@", "//", uri)
+    return uri if uri.startswith(SQLITE) else re.sub(r"//.*@", "//", uri)
 
 
 class _Open:
