@@ -46,6 +46,8 @@ _AIMED = 0.10
 """Radians within which the wrist has turned."""
 _DEEP = 0.06
 """Below it the hand is between walls to grasp."""
+_IN_THE_MIDDLE = 0.02
+"""Nearer to the middle between walls either side is an inner one."""
 _GRASP_TIME, _RELEASE_TIME = 4, 4
 """Control steps that the fingers take."""
 
@@ -200,9 +202,10 @@ def _grasping_yaw(scene: Scene, grasp: Floats, source: Item | None) -> float:
     from methods.executors.motion import nearest_yaw, possible, yaw_of
 
     if source is not None and source.has_walls:
-        inner = np.copysign(_ACROSS, source.middle[1] - grasp[1])
-        if possible(inner, grasp):
-            return float(inner)
+        inwards = float(source.middle[1] - grasp[1])
+        inner = float(np.copysign(_ACROSS, inwards))
+        if abs(inwards) > _IN_THE_MIDDLE and possible(inner, grasp):
+            return inner
     return nearest_yaw(_ACROSS, yaw_of(scene.facing), grasp)
 
 
