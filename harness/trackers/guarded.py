@@ -152,7 +152,7 @@ class GuardedTracker:
             self._warned = True
             self._note(
                 f"The tracker {what}. Nothing of the results is lost; rerun the command, or use `python -m harness "
-                f"track {self._root}`, to bring them there. More: {self._log}"
+                f"track {self._root} --to ...`, to bring them there. More: {self._log}"
             )
 
     @property
