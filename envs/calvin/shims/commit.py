@@ -19,6 +19,6 @@ def commit_of(checkout: Path) -> str:
     import git
 
     try:
-        return git.Repo(checkout).head.commit.hexsha[:12]
+        return str(git.Repo(checkout).head.commit.hexsha)[:12]
     except (git.InvalidGitRepositoryError, ValueError):
         return "unknown"
