@@ -69,6 +69,8 @@ _VERBS = {
     "check": "inspect",
     "examine": "inspect",
 }
+_TURNING = frozenset(("not", "no", "off", "out", "away", "back", "down", "without", "except", "again"))
+"""Words that make another step of one: they are never what one wording merely leaves out."""
 _LEAST = 2
 """Words that a shorter wording has to have in common with a longer one."""
 
@@ -213,7 +215,7 @@ def _first(free: Sequence[Step], line: PlanLine, alike: Callable[[str], tuple[st
     words = alike(line.text)
     for states in _ORDER[line.state]:
         for step in free:
-            if step.state in states and words and alike(step.text) == words:
+            if step.state in states and alike(step.text) == words:
                 return step
     return None
 
@@ -223,15 +225,18 @@ def _possible(step: Step, line: PlanLine) -> bool:
 
 
 def _plain(text: str) -> tuple[str, ...]:
-    return tuple(word for word in re.findall(r"\w+", text.casefold()) if word not in _ARTICLES)
+    words = re.findall(r"\w+", text.casefold())
+    return tuple(word for word in words if word not in _ARTICLES) or tuple(words) or (text,)
 
 
 def _content(text: str) -> tuple[str, ...]:
-    return tuple(_VERBS.get(word, word) for word in _plain(text) if word not in _SMALL)
+    words = tuple(_VERBS.get(word, word) for word in _plain(text) if word not in _SMALL)
+    return words or _plain(text)
 
 
 def _holds(one: str, other: str) -> bool:
     """Whether the content words of one are among the other's, in their order."""
     short, long = sorted((_content(one), _content(other)), key=len)
     rest = iter(long)
-    return len(short) >= _LEAST and all(word in rest for word in short)
+    held = len(short) >= _LEAST and all(word in rest for word in short)
+    return held and not _TURNING & (set(long) - set(short))

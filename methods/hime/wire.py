@@ -344,6 +344,7 @@ def _plan_line(piece: str, notes: _Notes) -> PlanLine | None:
 
 def _words(text: str) -> tuple[str, str]:
     """What is to be done, and what for."""
+    text = " ".join(text.split())
     text = re.sub(r"(?:^|\s)(?:\d+[.)]|[-*•])\s*$", "", _unnumbered(text))
     purposes: list[str] = []
     bare = text
