@@ -1,0 +1,154 @@
+"""The table of a whole experiment: method x environment x variant, over seeds. It is the one that a sweep prints, from
+any number of rows; cells that differ in more than the seed are lines of their own."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from analysis.rows import CellInfo, Rows
+from analysis.statistics.rates import Rate
+from harness.store import PLAN
+
+
+@dataclass(frozen=True)
+class Line:
+    """One row of the table. Counts are of episodes with a verdict; errors stand beside them."""
+
+    method: str
+    env: str
+    variant: str
+    """What is unlike other cells of the method and environment; empty where there are none."""
+    models: str
+    seeds: int
+    successes: int
+    episodes: int
+    errors: int
+    unplayed: int
+    """Episodes that the newest command asked for and that have no row."""
+    solved_by: tuple[int, ...]
+    """Episodes solved within one trial, within two and so on, up to the most that any episode took."""
+    calls: int
+    tokens: int
+    cost_usd: float | None
+    """None when a call had no known price."""
+    seconds: float | None
+    """Median wall-clock time of an episode."""
+    failures: dict[str, int]
+
+    @property
+    def rate(self) -> Rate | None:
+        return Rate(self.successes, self.episodes) if self.episodes else None
+
+
+def lines(rows: Rows) -> list[Line]:
+    """In the order of methods and environments' names."""
+    groups: dict[tuple[str, str, str], list[CellInfo]] = {}
+    for identity, variant in variants(list(rows.cells.values())).items():
+        cell = rows.cells[identity]
+        groups.setdefault((cell.method, cell.env, variant), []).append(cell)
+    return [_line(rows, *key, groups[key]) for key in sorted(groups)]
+
+
+def variants(cells: Sequence[CellInfo]) -> dict[str, str]:
+    """Cell's identity to what tells it from others of its method and environment beside the seed."""
+    found: dict[str, str] = {}
+    for pair in {(cell.method, cell.env): None for cell in cells}:
+        alike = [cell for cell in cells if (cell.method, cell.env) == pair]
+        keys = _telling(alike)
+        labels = {cell.identity: " ".join(f"{key}={cell.says(key)}" for key in keys) for cell in alike}
+        taken = Counter((labels[cell.identity], cell.seed) for cell in alike)
+        for cell in alike:
+            label = labels[cell.identity]
+            # The same config and seed twice: files that the method reads differ, and nothing is averaged over them.
+            found[cell.identity] = (
+                label if taken[label, cell.seed] == 1 else f"{label} {cell.identity}".strip()
+            )
+    return found
+
+
+def _telling(cells: Sequence[CellInfo]) -> list[str]:
+    """Groups whose choice differs, and keys that differ apart from them, as they are typed."""
+    examples = list({cell.without_seed: cell for cell in cells}.values())
+    if len(examples) < 2:
+        return []
+    differing = {key for other in examples[1:] for key in examples[0].differences(other)}
+    parts = set[str]().union(*(cell.parts for cell in examples))
+    groups = [group for group in sorted(parts) if len({cell.choices.get(group) for cell in examples}) > 1]
+    keys = [
+        key
+        for key in sorted(differing)
+        if not any(f".{group}." in f".{key}." for group in groups)
+        and all(cell.says(key) is not None for cell in examples)
+    ]
+    # A part stands in the method's node and in its own: the short name is the one that is typed.
+    typed = {key: _typed(key, parts) for key in keys}
+    return groups + sorted(set(typed.values()))
+
+
+def _typed(key: str, parts: set[str]) -> str:
+    nodes = key.split(".")
+    for i, node in enumerate(nodes):
+        if i and node in parts:
+            return ".".join(nodes[i:])
+    return key
+
+
+_VERDICT = "status != 'error'"
+
+
+def _line(rows: Rows, method: str, env: str, variant: str, cells: Sequence[CellInfo]) -> Line:
+    mine = [cell.identity for cell in cells]
+    chosen = "FROM rows WHERE cell IN (SELECT unnest(?))"
+    ((episodes, successes, errors, most, calls, tokens, cost, priced, seconds),) = rows.query(
+        f"SELECT count_if({_VERDICT}), count_if(status = 'success'), count_if(status = 'error'), "
+        f"max(trial_count) FILTER ({_VERDICT}), coalesce(sum(usage.calls) FILTER ({_VERDICT}), 0), "
+        f"coalesce(sum(usage.prompt_tokens + usage.completion_tokens) FILTER ({_VERDICT}), 0), "
+        f"coalesce(sum(usage.cost_usd) FILTER ({_VERDICT}), 0), "
+        f"bool_and(usage.cost_usd IS NOT NULL OR usage IS NULL) FILTER ({_VERDICT}), "
+        f"median(timings.seconds) FILTER ({_VERDICT}) {chosen}",
+        mine,
+    )
+    solved = dict(
+        rows.query(f"SELECT trial_count, count(*) {chosen} AND status = 'success' GROUP BY ALL", mine)
+    )
+    failures = rows.query(
+        f"SELECT failure, count(*) {chosen} AND status = 'failure' GROUP BY ALL ORDER BY ALL", mine
+    )
+    models = rows.query(
+        f"SELECT DISTINCT unnest(models) AS model {chosen} AND {_VERDICT} ORDER BY model", mine
+    )
+    return Line(
+        method=method,
+        env=env,
+        variant=variant,
+        models=", ".join(model for (model,) in models)
+        or ", ".join(sorted({c.choices["llm"] for c in cells})),
+        seeds=len({cell.seed for cell in cells}),
+        successes=successes,
+        episodes=episodes,
+        errors=errors,
+        unplayed=sum(_unplayed(rows, cell) for cell in cells),
+        solved_by=tuple(
+            sum(count for trials, count in solved.items() if trials <= limit)
+            for limit in range(1, (most or 0) + 1)
+        ),
+        calls=int(calls),
+        tokens=int(tokens),
+        cost_usd=cost if priced or priced is None else None,
+        seconds=seconds,
+        failures={str(kind): count for kind, count in failures},
+    )
+
+
+def _unplayed(rows: Rows, cell: CellInfo) -> int:
+    path = cell.folder / PLAN
+    if not path.exists():
+        return 0
+    asked = json.loads(path.read_text(encoding="utf-8"))["episodes"]
+    ((played,),) = rows.query(
+        "SELECT count(*) FROM rows WHERE cell = ? AND episode IN (SELECT unnest(?))", cell.identity, asked
+    )
+    return len(asked) - int(played)
