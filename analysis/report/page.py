@@ -20,7 +20,7 @@ _HEADS = (
     "success",
     "95 % interval",
     "errors",
-    "solved within 1, 2, ... trials",
+    "pass@1, 2, ...",
     "calls",
     "tokens",
     "cost",
@@ -67,12 +67,13 @@ def page(
 {f"<ul>{said}</ul>" if said else ""}
 <section><h2>Methods</h2>
 <div class="wide" tabindex="0" role="region" aria-label="Methods">{_table(lines)}</div>
-<p class="quiet">Rates and sums are of episodes with a verdict; errors are in none. A method's name shows its episodes.</p>
+<p class="quiet">Rates and sums are of episodes with a verdict; errors are in none. pass@k is the share that was solved
+within k trials, in percent. The name of a method shows its episodes.</p>
 </section>
 {papers}
 <section id="episodes"><h2>Episodes</h2>
 <form id="filters">{filters}<label class="search">search<input id="search" type="search"
-placeholder="words in task, instruction, reason, ..."></label><button type="reset">all</button></form>
+placeholder="words in task, instruction, reason, ..."></label><button type="reset">clear</button></form>
 <p id="count" role="status">Reading the episodes ...</p>
 <div id="head"></div>
 <div id="list" tabindex="0" role="listbox" aria-label="Episodes"><div id="scroll"><div id="window"></div></div></div>
