@@ -1,5 +1,5 @@
-"""Asks a model, and once more when its answer cannot be used. The second answer is the last: if it cannot be used
-either, the failure goes through, and the trial ends with the kind `generation`."""
+"""Asks a model, and once more when its answer cannot be used. The second answer is the last: if it cannot be
+used either, the failure goes through, and the trial ends with the kind `generation`."""
 
 from __future__ import annotations
 

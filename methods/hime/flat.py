@@ -1,6 +1,6 @@
-"""The reply of the flat baseline's planner: JSON with the next `action` and the `keyframe_positions`, which count the
-recent frames from 1. Read as `wire` reads: tolerant, never silent, and refused where there is no action; the public
-code takes whatever text there is for the action then."""
+"""The reply of the flat baseline's planner: JSON with the next `action` and the `keyframe_positions`, which
+count the recent frames from 1. Read as `wire` reads: tolerant, never silent, and refused where there is no
+action; the public code takes whatever text there is for the action then."""
 
 from __future__ import annotations
 

@@ -23,15 +23,16 @@ class Frame:
 
 
 def frame(step: int, views: Mapping[str, View], annotated: bool = True) -> Frame:
-    """The views side by side, the first one left, which is the wrist camera's in the paper. Smaller ones are scaled
-    to the height of the highest. With `annotated`, what each camera sees is beside it in words, in pixels of that
-    camera: without, a model has to look."""
+    """The views side by side, the first one left, which is the wrist camera's in the paper. Smaller ones are
+    scaled to the height of the highest. With `annotated`, what each camera sees is beside it in words, in
+    pixels of that camera: without, a model has to look."""
     png = side_by_side([view.image for view in views.values()])
     return Frame(step, Picture(png, annotation(views) if annotated else ""))
 
 
 def annotation(views: Mapping[str, View]) -> str:
-    """A line for each camera: `wrist: mug 10 20 30 40; bowl 5 5 9 9`, boxes as left, top, right, bottom in pixels."""
+    """A line for each camera: `wrist: mug 10 20 30 40; bowl 5 5 9 9`, boxes as left, top, right, bottom in
+    pixels."""
     lines = []
     for camera, view in views.items():
         marks = [f"{mark.name} {' '.join(map(str, mark.box))}" for mark in view.marks]
@@ -63,7 +64,8 @@ def recent(frames: Sequence[_Item], count: int) -> tuple[_Item, ...]:
 
 
 def uniform(frames: Sequence[_Item], count: int) -> tuple[_Item, ...]:
-    """`count` frames spread over all of them, the first and the last always among them (the last alone for 1)."""
+    """`count` frames spread over all of them, the first and the last always among them (the last alone for
+    1)."""
     if count < 2 or len(frames) <= count:
         return recent(frames, count)
     return tuple(frames[index * (len(frames) - 1) // (count - 1)] for index in range(count))

@@ -1,8 +1,8 @@
-"""The flat baseline's memory (after MemER): frames that its planner nominates, again and again, grouped where they lie
-close together in time; each group is remembered by one frame.
+"""The flat baseline's memory (after MemER): frames that its planner nominates, again and again, grouped where
+they lie close together in time; each group is remembered by one frame.
 
-What its rule costs is part of the baseline: a long chain of nominations, each close to the last, is one group and so
-one keyframe, and of many groups the earliest are forgotten."""
+What its rule costs is part of the baseline: a long chain of nominations, each close to the last, is one group
+and so one keyframe, and of many groups the earliest are forgotten."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Reads the tags that an answer is to have out of whatever text a model wrote. Only the tags that are asked for are
-markup; `<` and `&` elsewhere are text. It never raises, and notes all that it had to put right: notes are few and
-fixed, so that they can be counted."""
+"""Reads the tags that an answer is to have out of whatever text a model wrote. Only the tags that are asked
+for are markup; `<` and `&` elsewhere are text. It never raises, and notes all that it had to put right: notes
+are few and fixed, so that they can be counted."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class Block:
 
 
 def cleaned(text: str) -> tuple[str, tuple[str, ...]]:
-    """The text without what is not part of an answer (thinking, which may also lack its opening tag or never end;
-    fences; control characters), and notes. Comments stay."""
+    """The text without what is not part of an answer (thinking, which may also lack its opening tag or never
+    end; fences; control characters), and notes. Comments stay."""
     notes = []
     for pattern, note in (
         (_THINKING, THINKING),
@@ -64,8 +64,8 @@ def without_comments(text: str) -> str:
 
 
 def blocks(text: str, name: str, others: Sequence[str] = ()) -> list[Block]:
-    """All elements of that name, in any letter case and with any attributes. One without a closing tag ends at the
-    next tag of `name` or of `others`, or with the text."""
+    """All elements of that name, in any letter case and with any attributes. One without a closing tag ends
+    at the next tag of `name` or of `others`, or with the text."""
     tags = list(_tags((name, *others)).finditer(text))
     found = []
     for index, tag in enumerate(tags):
@@ -88,8 +88,8 @@ def mentions(text: str, names: Sequence[str]) -> bool:
 
 
 def last(found: Sequence[Block]) -> Block | None:
-    """The one that is meant when an element was written several times: the last that holds something, a closed one
-    before an unclosed one; tags that are only talked about rarely are closed."""
+    """The one that is meant when an element was written several times: the last that holds something, a
+    closed one before an unclosed one; tags that are only talked about rarely are closed."""
     order = sorted(found, key=lambda block: (bool(block.content.strip()), block.closed, block.start))
     return order[-1] if order else None
 

@@ -1,6 +1,6 @@
-"""Carries out what a planner's reply asks of the memory, one operation after the other in the order of the reply. Turn 1
-only asks, turn 2 only changes. What is refused stops nothing else, and is told to the planner (`told`) and counted
-(`events`)."""
+"""Carries out what a planner's reply asks of the memory, one operation after the other in the order of the
+reply. Turn 1 only asks, turn 2 only changes. What is refused stops nothing else, and is told to the planner
+(`told`) and counted (`events`)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ def asked(operations: Sequence[Operation], memory: RecordMemory) -> tuple[Outcom
 def changed(
     operations: Sequence[Operation], memory: RecordMemory, frames: Sequence[Frame], step: int
 ) -> tuple[Outcome, ...]:
-    """Turn 2, at a control step. `frames` are those that turn 1 showed, in its order: indices count from 1."""
+    """Turn 2, at a control step. `frames` are those that turn 1 showed, in its order: indices count from
+    1."""
     return tuple(_changed(operation, memory, frames, step) for operation in operations)
 
 

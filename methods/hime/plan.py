@@ -1,21 +1,21 @@
-"""The plan list: steps with an identity of their own, which they keep when the planner writes its list anew with lines
-added, dropped, moved or reworded.
+"""The plan list: steps with an identity of their own, which they keep when the planner writes its list anew
+with lines added, dropped, moved or reworded.
 
-What a step's state rests on: the planner proposes, and only another's word makes a step `done`, the Sentry's verdict or
-the environment's oracle (`confirmed`). A step that the planner alone calls done is `claimed`: the plan goes on, and
-nothing counts it as done. Without a Sentry no step is ever more than claimed. Whether the task is solved is never asked
-here.
+What a step's state rests on: the planner proposes, and only another's word makes a step `done`, the Sentry's
+verdict or the environment's oracle (`confirmed`). A step that the planner alone calls done is `claimed`: the
+plan goes on, and nothing counts it as done. Without a Sentry no step is ever more than claimed. Whether the
+task is solved is never asked here.
 
 Which line of a new list is which step of the old one, in three passes, each over the lines that are left:
 
 1. the same words, in any letter case, without punctuation and articles;
 2. the same words but for prepositions and pronouns, and with a few verbs taken as one ("put" as "place");
-3. the words of one hold all of the other's, two at least, in their order ("inspect box", "inspect left box"), and
-   neither could go with another one.
+3. the words of one hold all of the other's, two at least, in their order ("inspect box", "inspect left box"),
+   and neither could go with another one.
 
-Of several equal steps the first that fits is taken: a line that says [done] looks among steps done or claimed, then
-current, then pending; one that says [current] or [pending] looks among those open, then claimed ones, which it
-reopens. A step that was confirmed and done stays so: to do the same again is a new step."""
+Of several equal steps the first that fits is taken: a line that says [done] looks among steps done or
+claimed, then current, then pending; one that says [current] or [pending] looks among those open, then claimed
+ones, which it reopens. A step that was confirmed and done stays so: to do the same again is a new step."""
 
 from __future__ import annotations
 
@@ -114,8 +114,8 @@ class Plan:
         )
 
     def confirmed(self, key: int) -> Plan:
-        """After the Sentry or the oracle has said that this step is done. A claimed one is done now; a current one
-        is as soon as the planner agrees or leaves it behind. Raises `KeyError`."""
+        """After the Sentry or the oracle has said that this step is done. A claimed one is done now; a
+        current one is as soon as the planner agrees or leaves it behind. Raises `KeyError`."""
         if key not in {step.key for step in self.steps}:
             raise KeyError(f"the plan has no step {key}")
         return replace(
@@ -132,8 +132,9 @@ class Revision:
 
 
 def revised(plan: Plan, lines: Sequence[PlanLine]) -> Revision:
-    """The plan after the planner has written its list anew. Steps that it no longer has are dropped unless they were
-    done; those come first, the list as it was written behind them. `lines` has at most one current one."""
+    """The plan after the planner has written its list anew. Steps that it no longer has are dropped unless
+    they were done; those come first, the list as it was written behind them. `lines` has at most one current
+    one."""
     found = _identified(plan.steps, lines)
     notes: dict[str, None] = {}
     kept = {step.key for step in found if step}

@@ -12,8 +12,8 @@ from methods.hime import markup
 from methods.lmp.writer import refuse_incomplete
 
 Judgement = Literal["done", "not_done", "unparsed", "failed"]
-"""`unparsed`: it answered, and not in a way that can be read. `failed`: there was no whole answer (empty, refused, cut
-off). Both count as not done, and are told apart from it."""
+"""`unparsed`: it answered, and not in a way that can be read. `failed`: there was no whole answer (empty,
+refused, cut off). Both count as not done, and are told apart from it."""
 
 BARE = "the status stands without its tags"
 SEVERAL = "several statuses: the last one was taken"
@@ -34,8 +34,8 @@ class Verdict:
 
 
 def verdict(reply: Reply, threshold: float | None = None) -> Verdict:
-    """What a Sentry said. With a threshold (the paper's delta), `done` needs a confidence above it; the paper's
-    prompt asks for no number, and its code for none either, so the default takes the word."""
+    """What a Sentry said. With a threshold (the paper's delta), `done` needs a confidence above it; the
+    paper's prompt asks for no number, and its code for none either, so the default takes the word."""
     try:
         refuse_incomplete(reply, "the Sentry")
     except GenerationFailure:

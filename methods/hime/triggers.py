@@ -1,5 +1,6 @@
-"""When the planner is asked: after so many executions, or when the Sentry, which is asked every so often, says that
-the current step is done. An execution is one call of the policy, of which a few actions are carried out.
+"""When the planner is asked: after so many executions, or when the Sentry, which is asked every so often,
+says that the current step is done. An execution is one call of the policy, of which a few actions are carried
+out.
 
 A watch is the state: it is never changed, each event gives the next one. The loop that drives it:
 
@@ -13,13 +14,14 @@ A watch is the state: it is never changed, each event gives the next one. The lo
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
-from methods.hime.sentry import Judgement
+if TYPE_CHECKING:
+    from methods.hime.sentry import Judgement
 
 Cause = Literal["", "done", "fallback", "unreadable", "interval"]
-"""Why the planner is asked; empty: it is not. `fallback`: the Sentry has been silent for too long. `unreadable`: it
-has not given a verdict several times in a row."""
+"""Why the planner is asked; empty: it is not. `fallback`: the Sentry has been silent for too long.
+`unreadable`: it has not given a verdict several times in a row."""
 
 
 class Watch(Protocol):
@@ -41,8 +43,8 @@ class Watch(Protocol):
 
 @dataclass(frozen=True)
 class Sentry:
-    """Config of a Sentry. The paper gives the window as 8 and the interval as 10 executions (its n_m is 5), and no
-    number for the fallback, which is the public code's."""
+    """Config of a Sentry. The paper gives the window as 8 and the interval as 10 executions (its n_m is 5),
+    and no number for the fallback, which is the public code's."""
 
     window: int = 8
     """The most frames of the current step that it is shown, the latest ones."""

@@ -1,9 +1,9 @@
-"""The planner's replies: the paper's XML fragment of `summary`, `memory_operations` and `plan_list`, and the one of
-`summary`, `subtask` and `is_complete` for planners without memory.
+"""The planner's replies: the paper's XML fragment of `summary`, `memory_operations` and `plan_list`, and the
+one of `summary`, `subtask` and `is_complete` for planners without memory.
 
-Reading is tolerant and never silent: every repair is a note. A single operation that makes no sense is `Malformed` and
-stops no other one; a reply as a whole that cannot be used raises `UnusableReply`, and nothing of it takes effect
-(`asking` then asks once more)."""
+Reading is tolerant and never silent: every repair is a note. A single operation that makes no sense is
+`Malformed` and stops no other one; a reply as a whole that cannot be used raises `UnusableReply`, and nothing
+of it takes effect (`asking` then asks once more)."""
 
 from __future__ import annotations
 
@@ -132,8 +132,8 @@ def read_first(text: str) -> PlannerReply:
 
 
 def read_second(text: str) -> PlannerReply:
-    """Turn 2: what to remember, and the plan. Raises `UnusableReply` for a reply without a plan, whose operations
-    then do not count either."""
+    """Turn 2: what to remember, and the plan. Raises `UnusableReply` for a reply without a plan, whose
+    operations then do not count either."""
     reply = _read(text)
     if reply.lines:
         return reply

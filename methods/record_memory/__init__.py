@@ -1,6 +1,7 @@
-"""HiMe's store: what the robot was told and shown, as short texts with tags and, where it helps, a picture. A planner
-changes it by Create, Update and Delete, and asks it by a tag or by words. It knows no wire format (`methods.hime`) and
-nothing outlives it but what `save` has written: one memory is made for each episode, unless a method says otherwise."""
+"""HiMe's store: what the robot was told and shown, as short texts with tags and, where it helps, a picture. A
+planner changes it by Create, Update and Delete, and asks it by a tag or by words. It knows no wire format
+(`methods.hime`) and nothing outlives it but what `save` has written: one memory is made for each episode,
+unless a method says otherwise."""
 
 from __future__ import annotations
 

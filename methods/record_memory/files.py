@@ -1,8 +1,9 @@
-"""A record memory as JSON: {"format", "next_id", "records": [{"id", "tags", "text", "updated_at", "picture"?, "seen"?}]},
-with pictures as PNG in base64. Embeddings are not in it; they are made again when they are needed.
+"""A record memory as JSON: {"format", "next_id", "records": [{"id", "tags", "text", "updated_at", "picture"?,
+"seen"?}]}, with pictures as PNG in base64. Embeddings are not in it; they are made again when they are
+needed.
 
-What cannot be taken over as it is, be it damaged or against the rules of the memory that is to hold it, is refused as
-a whole: half a memory would look like a forgetful robot."""
+What cannot be taken over as it is, be it damaged or against the rules of the memory that is to hold it, is
+refused as a whole: half a memory would look like a forgetful robot."""
 
 from __future__ import annotations
 
@@ -139,8 +140,8 @@ def _check_rules(records: list[Record], rules: MemoryRules, where: str) -> None:
         )
     if rules.modality == "image" and pictures < len(records):
         raise UsageError(
-            f"{where} holds {len(records) - pictures} records without a picture, and the memory's modality is image: "
-            "set it to both."
+            f"{where} holds {len(records) - pictures} records without a picture, and the memory's modality is "
+            "image: set it to both."
         )
 
 

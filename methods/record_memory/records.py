@@ -16,8 +16,8 @@ class Picture:
 
     png: bytes
     seen: str = ""
-    """What is framed and named in it, in words; empty where nothing says so. It belongs to the picture: whoever is
-    shown one is shown the other."""
+    """What is framed and named in it, in words; empty where nothing says so. It belongs to the picture:
+    whoever is shown one is shown the other."""
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
-"""How a query finds records: by tag, else by likeness of text. The order is fixed: of equal scores the smaller id
-comes first, and what has no score is not given.
+"""How a query finds records: by tag, else by likeness of text. The order is fixed: of equal scores the
+smaller id comes first, and what has no score is not given.
 
-The public code looks for the stored tag that is most like the query among tags to which it has just added the query
-itself, so that only equal ones are ever found (`exact`); what was meant is `fuzzy`."""
+The public code looks for the stored tag that is most like the query among tags to which it has just added the
+query itself, so that only equal ones are ever found (`exact`); what was meant is `fuzzy`."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ class Vectors:
 
 
 def find(term: str, records: Sequence[Record], rules: MemoryRules, vectors: Vectors) -> Found:
-    """All records with the query's tag by id, else the nearest by text. `records` are in the order of their ids.
-    Raises `ProviderError`."""
+    """All records with the query's tag by id, else the nearest by text. `records` are in the order of their
+    ids. Raises `ProviderError`."""
     tag = normalise_tag(term)
     if not tag or not records:
         return Found(term, "nothing")

@@ -1,5 +1,6 @@
-"""The records and what changes them. Every change says how it went: what is refused, left out or pushed out is told
-to whoever asked for it, so that it can be counted and told to the model. Nothing here raises for what a model wrote."""
+"""The records and what changes them. Every change says how it went: what is refused, left out or pushed out
+is told to whoever asked for it, so that it can be counted and told to the model. Nothing here raises for what
+a model wrote."""
 
 from __future__ import annotations
 
@@ -69,8 +70,8 @@ class RecordMemory:
         return find(term, self.records, self.rules, self._vectors)
 
     def create(self, tags: Sequence[str], text: str, picture: Picture | None, step: int) -> Change:
-        """Add a record at a control step. Refused without tags, without text, without a picture where a record needs
-        one, and where the memory is full and evicts nothing."""
+        """Add a record at a control step. Refused without tags, without text, without a picture where a
+        record needs one, and where the memory is full and evicts nothing."""
         tags, text = normalise_tags(tags), text.strip()
         picture, notes = self._allowed(picture)
         refused = ""
@@ -103,8 +104,8 @@ class RecordMemory:
         text: str | None = None,
         picture: Picture | None = None,
     ) -> Change:
-        """Write the given fields of a record anew at a control step; the others stay. A text record that gets a
-        picture is an image record."""
+        """Write the given fields of a record anew at a control step; the others stay. A text record that gets
+        a picture is an image record."""
         picture, notes = self._allowed(picture)
         new_tags = None if tags is None else normalise_tags(tags)
         new_text = None if text is None else text.strip()

@@ -24,7 +24,9 @@ def states(plan: Plan) -> list[tuple[int, str, str]]:
 
 
 START = first(
-    "[current] inspect left box\n[pending] inspect right box\n[pending] pick up bear from tray and place it to left box"
+    "[current] inspect left box\n"
+    "[pending] inspect right box\n"
+    "[pending] pick up bear from tray and place it to left box"
 )
 
 

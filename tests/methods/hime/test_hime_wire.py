@@ -1,4 +1,5 @@
-"""What planners write, and what is made of it: nothing is lost without a word, and what is no answer is refused."""
+"""What planners write, and what is made of it: nothing is lost without a word, and what is no answer is
+refused."""
 
 from __future__ import annotations
 
