@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from harness.protocols import Floats
     from methods.executors.senses import Senses
 
-Reason = Literal["words", "unseen", "elsewhere", "ambiguous", "hand"]
+Reason = Literal["words", "unseen", "elsewhere", "ambiguous", "hand", "declined"]
 """Why an executor does not act: it does not understand the words; no camera sees what they name; it is seen, but not
-where they say; they fit several things; the hand holds something else, or is wanted full and is empty."""
+where they say; they fit several things; the hand holds something else; the operator declines."""
 
 
 @dataclass(frozen=True)

@@ -42,9 +42,9 @@ class Planner:
             now = _wrapped(yaw_of(facing) - _azimuth(at))
             # Step by step, so that the turn never goes the shorter way round, beyond the wrist's end.
             part = roll if abs(roll - now) < 1 else now + np.sign(roll - now)
-            turn = shortened(0.7 * _turn(facing, down(part + _azimuth(after))), self._limits[1])
-            actions.append([*shift, *turn, fingers])
-            at, facing = after, _turned(facing, turn)
+            turning = shortened(0.7 * turn(facing, down(part + _azimuth(after))), self._limits[1])
+            actions.append([*shift, *turning, fingers])
+            at, facing = after, _turned(facing, turning)
         return np.array(actions)
 
     def reach(self, position: Floats, quaternion: Floats, fingers: float) -> Floats:
@@ -52,9 +52,9 @@ class Planner:
         at, facing, actions = self._start, self._facing, []
         for _ in range(self._horizon):
             shift = shortened(_GAIN * (position - at), self._limits[0])
-            turn = shortened(0.7 * _turn(facing, quaternion), self._limits[1])
-            actions.append([*shift, *turn, fingers])
-            at, facing = at + shift, _turned(facing, turn)
+            turning = shortened(0.7 * turn(facing, quaternion), self._limits[1])
+            actions.append([*shift, *turning, fingers])
+            at, facing = at + shift, _turned(facing, turning)
         return np.array(actions)
 
     def still(self, fingers: float) -> Floats:
@@ -92,7 +92,7 @@ def shortened(vector: Floats, limit: float) -> Floats:
 
 def angle_off(quaternion: Floats, other: Floats) -> float:
     """Angle between two orientations, radians."""
-    return float(np.linalg.norm(_turn(quaternion, other)))
+    return float(np.linalg.norm(turn(quaternion, other)))
 
 
 def _roll(yaw: float, position: Floats) -> float:
@@ -109,14 +109,19 @@ def _wrapped(angle: float) -> float:
     return float((angle + np.pi) % (2 * np.pi) - np.pi)
 
 
-def _turned(quaternion: Floats, turn: Floats) -> Floats:
+def from_vector(vector: Floats) -> Floats:
+    """(4,), the rotation of a rotation vector (3,)."""
+    angle = float(np.linalg.norm(vector))
+    axis = vector / angle if angle > 0 else vector
+    return np.array([np.cos(angle / 2), *(np.sin(angle / 2) * axis)])
+
+
+def _turned(quaternion: Floats, vector: Floats) -> Floats:
     """The orientation after a rotation vector in world axes."""
-    angle = float(np.linalg.norm(turn))
-    axis = turn / angle if angle > 0 else turn
-    return qmult([np.cos(angle / 2), *(np.sin(angle / 2) * axis)], quaternion)
+    return qmult(from_vector(vector), quaternion)
 
 
-def _turn(first: Floats, second: Floats) -> Floats:
+def turn(first: Floats, second: Floats) -> Floats:
     """(3,), rotation vector of the shortest turn from one orientation to another."""
     w, *rest = qmult(second, qinverse(first))
     axis = np.array(rest)
