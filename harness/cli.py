@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import sys
@@ -19,6 +20,7 @@ from harness.launcher import SweepIncompleteError
 from harness.store import StorageError
 
 FULL = "HYDRA_FULL_ERROR"
+FULL_DISK = (errno.ENOSPC, errno.EDQUOT)
 WANTS_TRACEBACK = os.environ.get(FULL) == "1"
 
 
@@ -38,6 +40,15 @@ def messages() -> Iterator[None]:
             raise
         print(f"Error: {explain(error)}", file=sys.stderr)
         sys.exit(1 if isinstance(error, StorageError) else 2)
+    except OSError as error:
+        if WANTS_TRACEBACK or error.errno not in FULL_DISK:
+            raise
+        print(
+            f"Error: Cannot write{f' to {error.filename}' if error.filename else ''}: {error.strerror}. Finished "
+            "episodes are safe; free space and run the same command again.",
+            file=sys.stderr,
+        )
+        sys.exit(1)
 
 
 def with_files(arguments: Sequence[str]) -> list[str]:

@@ -156,6 +156,8 @@ class NoopMethod:
             os.kill(os.getpid(), signal.SIGSEGV)
         if self.fault == "exit":
             os._exit(3)
+        if self.fault == "memory":
+            bytearray(1 << 62)
         if self.fault == "hang":
             time.sleep(3600)
         raise ValueError(f"unknown fault {self.fault!r}")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -52,6 +54,41 @@ def test_an_incomplete_sweep_exits_with_1_and_lists_what_failed(tmp_path: Path) 
     assert "task1-s0-i0: bug: RuntimeError: a bug of ours" in done.stderr
     assert "method.fault=raise" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", folder], capture_output=True, text=True
+    )
+    if mounted.returncode:
+        pytest.skip(f"a small disk cannot be mounted here: {mounted.stderr.strip()}")
+    yield folder
+    subprocess.run(["umount", folder], check=True)
+
+
+def test_a_full_disk_is_told_of_at_the_end_and_at_the_start_and_nothing_is_lost(small_disk: Path) -> None:
+    folder = small_disk / "out"
+    full = run(folder, "-m", "env.scenes=200")
+    assert (full.returncode, full.stdout) == (1, "")
+    assert "the disk is full. Finished episodes are safe" in full.stderr
+    kept = store.load(folder)
+    assert 0 < len(kept) < 600
+    with open(small_disk / "rest", "wb", buffering=0) as file:
+        while file.write(bytes(1024)) == 1024 and shutil.disk_usage(small_disk).free:
+            pass
+    again = run(folder, "-m", "env.scenes=200")
+    assert again.returncode == 1
+    assert "free space and run the same command again" in again.stderr
+    assert "Traceback" not in again.stderr
+    assert store.load(folder) == kept
+    subprocess.run(["mount", "-o", "remount,size=4m", small_disk], check=True)
+    done = run(folder, "-m", "env.scenes=200")
+    assert done.returncode == 0, done.stderr
+    assert store.load(folder)[: len(kept)] == kept
+    assert len(store.load(folder)) == 600
 
 
 @pytest.mark.parametrize(

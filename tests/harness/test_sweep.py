@@ -92,6 +92,7 @@ def test_running_again_plays_nothing_and_a_longer_grid_only_adds(tmp_path: Path,
         ("provider", "error", "provider"),
         ("generation", "failure", "generation"),
         ("unknown", "error", "bug"),
+        ("memory", "error", "bug"),
     ],
 )
 def test_whose_doing_it_was(tmp_path: Path, make_cell: MakeCell, fault: str, status: str, kind: str) -> None:
@@ -99,6 +100,8 @@ def test_whose_doing_it_was(tmp_path: Path, make_cell: MakeCell, fault: str, sta
     row = result.cells[0].rows["task1-s0-i0"]
     assert (row.status, row.failure or row.error) == (status, kind)
     assert result.complete == (status == "failure")
+    if fault == "memory":
+        assert row.reason.startswith("MemoryError")
     if kind == "bug":
         events = list(read(result.cells[0].folder / str(row.trace)))
         assert [event["event"] for event in events] == ["episode", "trial", "error", "episode_end"]
@@ -224,9 +227,9 @@ sys.exit(0 if result.complete else 1)
 """
 
 
-def start(cell: Cell, root: Path) -> subprocess.Popen[bytes]:
+def start(cell: Cell, root: Path, stderr: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
     argument = json.dumps([dict(cell.config), dict(cell.choices), str(root)])
-    return subprocess.Popen([sys.executable, "-c", SCRIPT, argument], stderr=subprocess.DEVNULL)
+    return subprocess.Popen([sys.executable, "-c", SCRIPT, argument], stderr=stderr)
 
 
 def wait_for_rows(root: Path, count: int) -> None:
@@ -273,6 +276,31 @@ def test_a_sweep_that_is_ended_in_the_middle_continues_to_the_same_rows(
     again = start(cell, root)
     assert again.wait(timeout=60) == 0
     assert rows_of(root) == rows_of(undisturbed)
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_ctrl_c_once_ends_what_is_being_played_and_twice_stops_now(
+    tmp_path: Path, make_cell: MakeCell, times: int
+) -> None:
+    seconds = {1: 1.0, 2: 600.0}[times]
+    process = start(make_cell(method={"seconds": seconds}, run={"workers": 2}), tmp_path, subprocess.PIPE)
+    assert process.stderr is not None
+    assert b"30 episodes" in process.stderr.readline()
+    deadline = time.monotonic() + 60
+    while len(descendants(tmp_path)) < 2 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    assert b"Stopping once the episodes in flight are done" in process.stderr.readline()
+    if times == 2:
+        process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=60) != 0
+    process.stderr.close()
+    rows = store.load(tmp_path)
+    assert {row["status"] for row in rows} <= {"success", "failure"}
+    assert (2 <= len(rows) < 30) if times == 1 else not rows
+    while descendants(tmp_path) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert descendants(tmp_path) == []
 
 
 def test_two_sweeps_on_one_folder(tmp_path: Path, make_cell: MakeCell) -> None:
