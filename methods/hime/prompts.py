@@ -65,7 +65,9 @@ _PLAN_LIST = (
     "words demand."
 )
 _FIRST = "This is turn 1. Write QUERY operations only, and leave the plan list empty."
-_SECOND = "This is turn 2. Write the operations that change the memory, if any are needed, and the complete plan list."
+_SECOND = (
+    "This is turn 2. Write operations that change the memory, if any are needed, and the complete plan list."
+)
 
 
 @dataclass(frozen=True)
@@ -242,8 +244,8 @@ def _upkeep(rules: MemoryRules) -> str:
         lines.append(f"- The memory has room for {rules.cap} records: a further one pushes out the oldest.")
     if rules.cap is not None and rules.when_full == "refuse":
         lines.append(
-            f"- The memory has room for {rules.cap} records. When it is full, a CREATE fails: write a DELETE before "
-            "it, or update a record in its place."
+            f"- The memory has room for {rules.cap} records. When it is full, a CREATE fails: write a DELETE "
+            "before it, or update a record in its place."
         )
     return "\n".join(["Keeping the memory:", *lines])
 
@@ -330,13 +332,13 @@ _FLAT = "\n\n".join(
     )
 )
 _SENTRY = (
-    "You watch a robot arm carry out a subtask. You are given the plan list, the current subtask and the latest "
-    "frames, oldest first. Judge one thing only: whether the current subtask is done.\n\n"
+    "You watch a robot arm carry out a subtask. You are given the plan list, the current subtask and the "
+    "latest frames, oldest first. Judge one thing only: whether the current subtask is done.\n\n"
     f"{_PICTURES}\n\n"
-    "- `inspect` is done when the wrist camera has shown from above what was to be inspected: the inside of a box "
-    "down to its bottom, also if it is empty, or a card that can be read.\n"
-    "- `pick up ... and place it to ...` is done when the thing has been let go at its destination and the gripper has "
-    "left it.\n"
+    "- `inspect` is done when the wrist camera has shown from above what was to be inspected: the inside of a "
+    "box down to its bottom, also if it is empty, or a card that can be read.\n"
+    "- `pick up ... and place it to ...` is done when the thing has been let go at its destination and the gripper "
+    "has left it.\n"
     "- Moving home is done when the arm is back in the pose in which it began.\n"
     "When in doubt, or when frames show only a pause, it is not done."
 )

@@ -140,8 +140,8 @@ def _check_rules(records: list[Record], rules: MemoryRules, where: str) -> None:
         )
     if rules.modality == "image" and pictures < len(records):
         raise UsageError(
-            f"{where} holds {len(records) - pictures} records without a picture, and the memory's modality is "
-            "image: set it to both."
+            f"{where} holds {len(records) - pictures} records without a picture, and the memory's modality "
+            "is image: set it to both."
         )
 
 
