@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -36,10 +38,10 @@ def test_groups_are_those_of_their_definition(rounds: list[list[int]], gap: int,
     everything = sorted(frame for nominated in rounds for frame in nominated)
     assert list(memory.nominations) == everything
     chosen = memory.chosen()
-    cuts = [right for left, right in zip(everything, everything[1:], strict=False) if right - left > gap]
+    cuts = [right for left, right in itertools.pairwise(everything) if right - left > gap]
     assert len(chosen) == min(most, len(cuts) + bool(everything))
     assert set(chosen) <= set(everything)
-    assert all(right - left > gap for left, right in zip(chosen, chosen[1:], strict=False))
+    assert all(right - left > gap for left, right in itertools.pairwise(chosen))
 
 
 @pytest.mark.parametrize(

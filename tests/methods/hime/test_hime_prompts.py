@@ -1,5 +1,5 @@
-"""What a model is shown: nothing that a variant hides, each picture once with its anchor, and nothing that would have
-to be guessed when there is nothing to show."""
+"""What a model is shown: nothing that a variant hides, each picture once with its anchor, and nothing that
+would have to be guessed when there is nothing to show."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 
 from harness.embedding import Lexical
+from harness.protocols import Reply
 from methods.hime import prompts
 from methods.hime.frames import Frame
 from methods.hime.operations import asked
 from methods.hime.prompts import Request
 from methods.hime.sentry import verdict
-from methods.hime.wire import Create, Delete, Query, read_first, read_step
+from methods.hime.wire import Create, Delete, Query, UnusableReply, read_second, read_step
 from methods.record_memory import MemoryRules, Picture, RecordMemory
 
 DUCK, BEAR = Picture(b"duck", "wrist: toy duck 1 2 3 4"), Picture(b"bear")
@@ -82,8 +83,9 @@ def test_turn_two_shows_each_record_and_each_picture_once() -> None:
         "Pictures of the records:\n"
         "IMG 1: record 1, 3\n   wrist: toy duck 1 2 3 4\n"
         "IMG 2: record 2\n\n"
-        "This is turn 2. Write the operations that change the memory, if any are needed, and the complete plan list."
-    ).replace("Write the operations", "Write operations")
+        "This is turn 2. Write operations that change the memory, if any are needed, and the complete "
+        "plan list."
+    )
     assert images == (b"duck", b"bear")
 
 
@@ -152,7 +154,8 @@ def test_the_flat_planner_sees_keyframes_before_recent_frames() -> None:
 def test_the_sentry_sees_plan_subtask_and_window() -> None:
     system, user = prompts.sentry("[current] inspect left box", "inspect left box", FRAMES)
     assert user.text.startswith(
-        "Plan list:\n[current] inspect left box\n\nCurrent subtask: inspect left box\n\nFrames:\nImage 1: frame 1"
+        "Plan list:\n[current] inspect left box\n\nCurrent subtask: inspect left box\n\n"
+        "Frames:\nImage 1: frame 1"
     )
     assert user.images == (b"duck", b"bear")
     assert "<confidence>" not in system.text
@@ -160,10 +163,8 @@ def test_the_sentry_sees_plan_subtask_and_window() -> None:
 
 
 def test_a_prompt_given_back_is_no_answer() -> None:
-    """A model that only repeats what it was told claims nothing: the forms in the prompts hold no valid word."""
-    from harness.protocols import Reply
-
+    """A model that only repeats what it was told claims nothing: the forms hold no valid word."""
     assert verdict(Reply(prompts.sentry("", "x", FRAMES)[0].text)).judgement == "unparsed"
     assert read_step(prompts.single_step(REQUEST)[0].text).complete is False
-    system = prompts.planner_system(MemoryRules())
-    assert not any(isinstance(operation, Delete) for operation in read_first(system).operations)
+    with pytest.raises(UnusableReply):
+        read_second(prompts.planner_system(MemoryRules()))
