@@ -191,10 +191,10 @@ class ClusterSweep(Sweep):
             self._cancel("interrupted; what is being played ends first, Ctrl-C again stops now")
 
     def _finish(self) -> None:
+        missing = self._wanted.keys() - self._arrived
         for given in self._ended:
-            left = [e for e in given.episodes if (given.cell, e) in self._wanted.keys() - self._arrived]
-            if left:
-                self._explain(given, len(left))
+            if left := sum((given.cell, episode) in missing for episode in given.episodes):
+                self._explain(given, left)
         super()._finish()
         self._write_record()
         for store in self._stores.values():
