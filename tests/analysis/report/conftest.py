@@ -16,7 +16,9 @@ import pytest
 
 from harness.store import ROWS
 from harness.tracing import Trace
-from tests.analysis.tables.conftest import verdicts, write_cell
+from tests.analysis.tables.conftest import experiment, verdicts, write_cell
+
+__all__ = ["experiment"]
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 NASTY = "</script><script>window.hacked=1</script><b>bold</b> & \"quoted\" 'é漢' \\ 😀"

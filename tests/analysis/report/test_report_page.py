@@ -146,7 +146,10 @@ def test_a_long_list_is_drawn_in_part_and_scrolls_to_its_ends(browser: Browser, 
     rows = next(tmp_path.glob("long/*/episodes.jsonl"))
     row = rows.read_text()
     rows.write_text(
-        "".join(row.replace('"scene": 0', f'"scene": {i}').replace("lamp_off-s0-", f"lamp_off-s{i}-") for i in range(scenes))
+        "".join(
+            row.replace('"scene": 0', f'"scene": {i}').replace("lamp_off-s0-", f"lamp_off-s{i}-")
+            for i in range(scenes)
+        )
     )
     page = write(tmp_path / "long")
     assert not list((page.parent / FOLDER).iterdir())
@@ -167,6 +170,8 @@ def test_a_narrow_window_shows_the_list_without_scrolling_sideways(browser: Brow
     try:
         browser.wait("innerWidth === 360")
         assert browser.run("document.documentElement.scrollWidth") <= 360
-        assert "✓ success" in browser.run("[...document.querySelectorAll('.row')].map(e => e.innerText).join()")
+        assert "✓ success" in browser.run(
+            "[...document.querySelectorAll('.row')].map(e => e.innerText).join()"
+        )
     finally:
         browser.wide()
