@@ -343,3 +343,9 @@ def test_long_replies_take_no_long_time(part: str) -> None:
     """Quadratic reading of 200 kB would take minutes, and the suite's time would say so."""
     with pytest.raises(UnusableReply):
         read_step(part * (200_000 // len(part)) + "x")
+
+
+def test_a_tag_that_is_only_talked_about_ends_no_plan() -> None:
+    reply = read_second(f"{answer(CREATE)}\nThe <plan_list> above is final.")
+    assert reply.lines == LINES and len(reply.operations) == 1
+    assert reply.notes == (wire.SEVERAL, wire.AROUND)
