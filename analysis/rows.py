@@ -7,6 +7,7 @@ import json
 import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -179,9 +180,9 @@ def _read(rows: Rows, experiment: Path) -> None:
         rows.db.execute(f"INSERT INTO rows SELECT {names} FROM '{_quoted(experiment / COMPACT)}'")
         return
     files = [path for path in _row_files(experiment) if path.stat().st_size]
-    torn = [path for path in files if not _ends_with_newline(path)]
-    _read_json(rows, [path for path in files if path not in torn])
-    _read_slowly(rows, torn)
+    torn = {path.parent for path in files if not _ends_with_newline(path)}
+    _read_json(rows, [path for path in files if path.parent not in torn])
+    _read_slowly(rows, [path for path in files if path.parent in torn])
 
 
 def _read_json(rows: Rows, files: Sequence[Path]) -> None:
@@ -198,9 +199,12 @@ def _read_json(rows: Rows, files: Sequence[Path]) -> None:
 def _read_slowly(rows: Rows, files: Sequence[Path]) -> None:
     """By the store's own reader, which knows what a torn row is and names a damaged one."""
     with tempfile.TemporaryDirectory() as folder:
-        for path in files:
-            found, torn, _ = store.read_rows(path)
-            rows.torn += torn
+        for _, of_cell in groupby(files, key=lambda path: path.parent):
+            found: dict[str, store.Row] = {}
+            for path in of_cell:
+                whole, torn, _ = store.read_rows(path)
+                found |= whole
+                rows.torn += torn
             copy = Path(folder) / "rows.jsonl"
             copy.write_text("".join(json.dumps(row) + "\n" for row in found.values()), encoding="utf-8")
             if found:
@@ -219,7 +223,8 @@ def _insert(rows: Rows, files: Sequence[Path]) -> None:
 
 
 def _row_files(experiment: Path) -> list[Path]:
-    return sorted(path for path in experiment.glob(f"*/{store.ROWS}"))
+    folders = sorted(description.parent for description in experiment.glob(f"*/{store.CELL}"))
+    return [path for folder in folders for path in store.row_files(folder)]
 
 
 def _sizes(experiment: Path) -> dict[str, int]:

@@ -36,6 +36,20 @@ def test_the_newest_row_of_an_episode_counts(folder: Path) -> None:
     assert counts(load([folder.parent])) == [("failure", 2), ("success", 2)]
 
 
+def test_rows_of_jobs_count_as_the_newest_also_when_one_is_torn(folder: Path) -> None:
+    """A job of a cluster writes a file of its own beside the cell's."""
+    rows = [json.loads(line) for line in (folder / ROWS).read_text().splitlines()]
+    part = folder / "episodes-20260101T000000-00000.jsonl"
+    (error,) = [row for row in rows if row["status"] == "error"]
+    part.write_text(json.dumps({**error, "status": "success", "error": None}) + "\n")
+    for torn in (0, 1):
+        found = load([folder.parent])
+        assert counts(found) == [("failure", 2), ("success", 2)]
+        assert found.torn == torn
+        with part.open("a") as file:
+            file.write('{"method": "retry", "ta')
+
+
 @pytest.mark.parametrize(
     "tail", ['{"method": "retry", "ta', json.dumps(a_row("c", "m", "e", 0, "t", 9, "success"))]
 )

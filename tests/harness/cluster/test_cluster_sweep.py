@@ -118,6 +118,15 @@ def test_a_job_that_is_lost_is_told_of_and_the_same_command_mends_it(
     assert (again.complete, again.played, len(scheduler.submitted)) == (True, 2, 4)
 
 
+def test_rows_of_jobs_reach_the_tracker_once(
+    tmp_path: Path, make_cell: MakeCell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tracker = {"_target_": "harness.testing.noop.BrokenTracker", "fault": "none"}
+    cell = make_cell(env={"scenes": 2}, tracker=tracker)
+    assert run_on_cluster([cell], tmp_path / "out", InProcess(), PLAN).complete
+    assert capsys.readouterr().err.count("Tracked: 6 rows to a server that is down") == 1
+
+
 def test_what_a_job_says_reaches_the_table(tmp_path: Path, make_cell: MakeCell) -> None:
     broken = make_cell(env={"broken": "open"}, run={"max_errors": 2, "retries": 0})
     result = run_on_cluster([broken], tmp_path / "out", InProcess(), Plan(5, 1))
