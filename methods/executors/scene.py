@@ -94,14 +94,17 @@ class Scene:
         return [item for item in map(self.item, self.names) if item is not None]
 
     def in_hand(self, item: Item) -> bool:
-        centre = np.append(item.middle, (item.lower[2] + item.upper[2]) / 2)
-        return self.holds_something and bool(np.linalg.norm(centre - self.tool) < _IN_HAND)
+        return self.holds_something and self._from_tool(item) < _IN_HAND
+
+    def _from_tool(self, item: Item) -> float:
+        centre = (item.lower + item.upper) / 2
+        return float(np.linalg.norm(centre - self.tool))
 
     @cached_property
     def held(self) -> Item | None:
         """The thing in the hand, if it is seen."""
         near = [item for item in self.items if item.is_thing and self.in_hand(item)]
-        return min(near, key=lambda item: float(np.linalg.norm(item.middle - self.tool[:2])), default=None)
+        return min(near, key=self._from_tool, default=None)
 
     def lies_on(self, item: Item, place: Item) -> bool:
         return not self.in_hand(item) and place.covers(item.middle)

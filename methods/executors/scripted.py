@@ -44,7 +44,17 @@ _NEAR = 0.006
 """Metres within which the tool is above a place."""
 _AIMED = 0.10
 """Radians within which the wrist has turned."""
-_DEEP = 0.06
+_ALIGNED = 0.004
+"""The same before the fingers go down beside a thing."""
+_ALIGNING = 0.035
+"""How far above the height of the grasp the tool is set straight: the fingertips are clear of the thing."""
+_STUCK = 0.027
+"""Nearer than this, but not there: a chunk goes all the way down from where the tool is set straight, so a finger stands on
+the thing."""
+_SIDESTEP = 0.008
+_CLOSING = 0.016
+"""How far from where the thing is seen the fingers may close."""
+_DEEP = 0.075
 """Below it the hand is between walls to grasp."""
 _IN_THE_MIDDLE = 0.02
 """Nearer to the middle between walls either side is an inner one."""
@@ -188,13 +198,32 @@ def _grasp(scene: Scene, planner: Planner, thing: Item, source: Item | None) -> 
     grasp = np.array([x, y, max(thing.upper[2] - _HALF_THING, 0.01) + _DEPTH])
     yaw = _grasping_yaw(scene, grasp, source)
     above, aside = scene.tool[2] - grasp[2], float(np.linalg.norm(scene.tool[:2] - thing.middle))
-    if above < 0.008 and aside < 0.012:
+    if above < 0.008 and aside < _CLOSING:
         return _closed(planner)
     if scene.tool[2] < _LOW and aside > 0.02:
         return planner.towards(np.array([*scene.tool[:2], CARRY]), yaw_of(scene.facing), OPEN)
-    if scene.tool[2] < _LOW or (aside < _NEAR and _aims(scene, yaw)):
+    if above < _STUCK and aside < _CLOSING:
+        return _sidestep(scene, planner, thing)
+    aligned = aside < _ALIGNED and _aims(scene, yaw)
+    if scene.tool[2] < _LOW and aligned:
         return planner.towards(grasp, yaw, OPEN)
+    if scene.tool[2] < _LOW or (aside < _NEAR and _aims(scene, yaw)):
+        return planner.towards(np.array([x, y, grasp[2] + _ALIGNING]), yaw, OPEN)
     return planner.towards(np.array([x, y, CARRY]), yaw, OPEN)
+
+
+def _sidestep(scene: Scene, planner: Planner, thing: Item) -> Floats:
+    """The thing is not quite where it is seen: up, a little to either side along which the fingers open, and down again.
+    The noise of the look decides on the side, so that the next attempt may take the other."""
+    from methods.executors.motion import OPEN
+
+    actions = planner.still(OPEN)
+    aim = np.clip(thing.middle - scene.tool[:2], -_SIDESTEP, _SIDESTEP)
+    actions[0, :3] = [*(aim / 2), 0.02]
+    actions[1, :3] = [*(aim / 2), 0.0]
+    actions[1, 0] += _SIDESTEP if len(thing.points) % 2 else -_SIDESTEP
+    actions[2:5, 2] = -0.014
+    return actions
 
 
 def _grasping_yaw(scene: Scene, grasp: Floats, source: Item | None) -> float:
