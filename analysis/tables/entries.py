@@ -33,6 +33,8 @@ class Entry:
     errors: int = 0
     seeds: int = 0
     published: Published | None = None
+    counts: bool = False
+    """Whether the metric is a count."""
 
 
 @dataclass(frozen=True)
@@ -193,6 +195,7 @@ def _entry(item: Item, row: Group, column: Group, rows: Rows, cells: Sequence[Ce
         errors=sum(line[5] for line in found),
         seeds=len(played),
         published=published,
+        counts=item.metric == "successes",
     )
 
 

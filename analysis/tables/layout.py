@@ -82,20 +82,26 @@ def rounded(value: Fraction, decimals: int = 1) -> str:
 
 
 def _printed(entry: Entry) -> str | None:
-    return None if entry.value is None else rounded(entry.value)
+    return None if entry.value is None else _number(entry, entry.value)
+
+
+def _number(entry: Entry, value: Fraction) -> str:
+    """A count that is whole has no decimal."""
+    return rounded(value, 0 if entry.counts and value.denominator == 1 else 1)
 
 
 def _best(computed: Computed, column: Group) -> str | None:
     entries = [computed.entries[row.label, column.label] for row in computed.item.rows]
     values = [entry.value for entry in entries if entry.value is not None]
-    return rounded(max(values)) if len(values) > 1 else None
+    best = max(entries, key=lambda entry: -1 if entry.value is None else entry.value)
+    return _printed(best) if len(values) > 1 else None
 
 
 def _value(entry: Entry, with_spread: bool) -> str:
     if entry.value is None:
         return DASH
     spread = f" ± {rounded(Fraction(entry.deviation))}" if entry.deviation is not None and with_spread else ""
-    return f"{rounded(entry.value)}{spread}"
+    return f"{_number(entry, entry.value)}{spread}"
 
 
 def _interval(entry: Entry) -> str:

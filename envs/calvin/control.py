@@ -14,6 +14,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation, Slerp
 
 from envs.calvin.simulator import CONTROL_HZ, OPEN_WIDTH, Simulator
+from envs.commands import checked_action, checked_pose, checked_speed, shortened
 from harness.failures import MotionFailure
 from harness.protocols import Actuated, Motion, Pose
 
@@ -79,8 +80,9 @@ class Controller:
 
     def move(self, pose: Pose, speed: float = 1.0) -> Motion:
         """See `harness.protocols.Manipulation.move`. `speed` is cut to 0.1..1.5."""
-        position, quaternion = _checked(pose)
-        factor = _checked_speed(speed)
+        target = checked_pose(pose)
+        position, quaternion = target.position, target.quaternion
+        factor = checked_speed(speed, SLOWEST, FASTEST)
         if ((position < WORKSPACE[0] - _MARGIN) | (position > WORKSPACE[1] + _MARGIN)).any():
             # It costs a step, so that a program that only commands nonsense comes to an end.
             self._hold()
@@ -122,9 +124,9 @@ class Controller:
 
     def nudge(self, action: ArrayLike) -> Actuated:
         """See `harness.protocols.Actuation.act`."""
-        wanted = _checked_action(action)
-        shift, cut = _shortened(wanted[:3], STEP_LIMITS[0])
-        turn, turn_cut = _shortened(wanted[3:6], STEP_LIMITS[1])
+        wanted = checked_action(action)
+        shift, cut = shortened(wanted[:3], STEP_LIMITS[0])
+        turn, turn_cut = shortened(wanted[3:6], STEP_LIMITS[1])
         at, turned = self._command
         position = at + shift
         quaternion = _wxyz(Rotation.from_rotvec(turn) * _rotation(turned))
@@ -204,7 +206,7 @@ class Controller:
     def _leashed(self, position: Floats, quaternion: Floats) -> tuple[Floats, Floats, bool]:
         """The pose brought near the tool; whether that changed it."""
         tool, facing = self._simulator.tool()
-        ahead, short = _shortened(position - tool, _LEASH[0])
+        ahead, short = shortened(position - tool, _LEASH[0])
         angle = _angle(facing, quaternion)
         if angle > _LEASH[1]:
             turns = Slerp([0.0, 1.0], Rotation.concatenate([_rotation(facing), _rotation(quaternion)]))
@@ -249,51 +251,3 @@ def _wxyz(rotation: Rotation) -> Floats:
 def _angle(one: Floats, other: Floats) -> float:
     """Radians between two orientations."""
     return 2 * math.acos(min(1.0, abs(float(one @ other))))
-
-
-def _shortened(vector: Floats, limit: float) -> tuple[Floats, bool]:
-    """The vector, no longer than `limit`, and whether it was."""
-    length = float(np.linalg.norm(vector))
-    return (vector * (limit / length), True) if length > limit * (1 + 1e-9) else (vector, False)
-
-
-def _checked(pose: Pose) -> tuple[Floats, Floats]:
-    """Position (3,) and unit quaternion (4,); raises `MotionFailure`."""
-    try:
-        position = np.array(pose.position, dtype=np.float64)
-        quaternion = np.array(pose.quaternion, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise MotionFailure(f"a pose is a position (3,) and a quaternion (4,) of numbers: {error}") from None
-    if position.shape != (3,) or quaternion.shape != (4,):
-        raise MotionFailure(
-            f"a pose is a position (3,) and a quaternion (4,), not {position.shape} and {quaternion.shape}"
-        )
-    if not (np.isfinite(position).all() and np.isfinite(quaternion).all()):
-        raise MotionFailure(f"the pose is not finite: position {position}, quaternion {quaternion}")
-    length = float(np.linalg.norm(quaternion))
-    if length < 1e-6:
-        raise MotionFailure("the quaternion has zero length")
-    return position, quaternion / length
-
-
-def _checked_action(action: ArrayLike) -> Floats:
-    """(7,) float64; raises `MotionFailure`."""
-    try:
-        numbers = np.array(action, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise MotionFailure(f"an action is seven numbers: {error}") from None
-    if numbers.shape != (7,):
-        raise MotionFailure(f"an action is (7,): translation, rotation vector, gripper; not {numbers.shape}")
-    if not np.isfinite(numbers).all():
-        raise MotionFailure(f"the action is not finite: {numbers}")
-    return numbers
-
-
-def _checked_speed(speed: float) -> float:
-    try:
-        factor = float(speed)
-    except (TypeError, ValueError):
-        raise MotionFailure(f"the speed is a positive number, not {speed!r}") from None
-    if not (math.isfinite(factor) and factor > 0):
-        raise MotionFailure(f"the speed is a positive number, not {factor}")
-    return min(FASTEST, max(SLOWEST, factor))

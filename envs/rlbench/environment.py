@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from envs.commands import checked_pose, checked_speed
 from envs.mujoco.marks import draw, marks
 from envs.mujoco.names import Names
 from envs.rlbench import CAMERAS, package, perception
@@ -175,7 +175,7 @@ class RLBenchEnvironment:
     def move(self, pose: Pose, speed: float = 1.0) -> Motion:
         """See `harness.protocols.Manipulation.move`; RLBench plans another path where the arm cannot follow the line.
         `speed` is cut to 0.1..3. A motion ends where the task succeeds."""
-        target, factor = _checked(pose), _checked_speed(speed)
+        target, factor = checked_pose(pose), checked_speed(speed, SLOWEST, FASTEST)
         before = self._ready().success
         refused, seen = self.simulator.move(target, factor, self._after_step)
         self._saw(seen)
@@ -283,36 +283,6 @@ def _words(task: Task, descriptions: Sequence[str]) -> Mapping[str, str]:
             "env.instructions=single"
         )
     return dict(zip(wanted, descriptions, strict=False))
-
-
-def _checked(pose: Pose) -> Pose:
-    """The pose with a unit quaternion; raises `MotionFailure`."""
-    try:
-        position = np.array(pose.position, dtype=np.float64)
-        quaternion = np.array(pose.quaternion, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise MotionFailure(f"a pose is a position (3,) and a quaternion (4,) of numbers: {error}") from None
-    if position.shape != (3,) or quaternion.shape != (4,):
-        raise MotionFailure(
-            f"a pose is a position (3,) and a quaternion (4,), not {position.shape} and {quaternion.shape}"
-        )
-    if not (np.isfinite(position).all() and np.isfinite(quaternion).all()):
-        raise MotionFailure(f"the pose is not finite: position {position}, quaternion {quaternion}")
-    length = float(np.linalg.norm(quaternion))
-    if length < 1e-6:
-        raise MotionFailure("the quaternion has zero length")
-    return Pose(position, quaternion / length)
-
-
-def _checked_speed(speed: Any) -> float:
-    """The factor, cut to its limits; raises `MotionFailure` for what is no number above 0."""
-    try:
-        factor = float(speed)
-    except (TypeError, ValueError):
-        raise MotionFailure(f"the speed is a factor above 0, not {speed!r}") from None
-    if not (math.isfinite(factor) and factor > 0):
-        raise MotionFailure(f"the speed is a factor above 0, not {factor}")
-    return min(max(factor, SLOWEST), FASTEST)
 
 
 def _checked_opening(opening: Any) -> float:

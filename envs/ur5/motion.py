@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from envs.commands import checked_pose, checked_speed
 from envs.ur5 import stop
 from envs.ur5.gripper import CLOSED, OPEN, Robotiq
 from envs.ur5.operator import Operator
@@ -66,8 +67,8 @@ class Driver:
 
     def move(self, pose: Pose, speed: float = 1.0) -> Motion:
         """See `harness.protocols.Manipulation.move`. `speed` is cut to 0.1..3, and the result to the limit."""
-        wanted = _checked(pose)
-        factor = min(FASTEST, max(SLOWEST, _checked_speed(speed)))
+        wanted = checked_pose(pose)
+        factor = checked_speed(speed, SLOWEST, FASTEST)
         if not self._inside(wanted.position, _MARGIN):
             return self._refused(wanted.position, "the target lies outside the workspace")
         if not self._robot.reaches(wanted):
@@ -178,32 +179,3 @@ class Driver:
         # It costs a step, so that a program that only commands nonsense comes to an end.
         self._step()
         return Motion(False, reason, float(np.linalg.norm(target - self._robot.pose().position)))
-
-
-def _checked(pose: Pose) -> Pose:
-    """With a quaternion of unit length; raises `MotionFailure`."""
-    try:
-        position = np.array(pose.position, dtype=np.float64)
-        quaternion = np.array(pose.quaternion, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise MotionFailure(f"a pose is a position (3,) and a quaternion (4,) of numbers: {error}") from None
-    if position.shape != (3,) or quaternion.shape != (4,):
-        raise MotionFailure(
-            f"a pose is a position (3,) and a quaternion (4,), not {position.shape} and {quaternion.shape}"
-        )
-    length = float(np.linalg.norm(quaternion))
-    if not np.isfinite(position).all() or not math.isfinite(length) or length < 1e-6:
-        raise MotionFailure(
-            f"the pose is not finite or has no direction: position {position}, quaternion {quaternion}"
-        )
-    return Pose(position, quaternion / length)
-
-
-def _checked_speed(speed: float) -> float:
-    try:
-        factor = float(speed)
-    except (TypeError, ValueError):
-        factor = math.nan
-    if not (math.isfinite(factor) and factor > 0):
-        raise MotionFailure(f"the speed is a positive number, not {speed!r}")
-    return factor

@@ -254,7 +254,7 @@ def test_a_malformed_pose_is_the_methods_failure(scene, pose, told) -> None:
 
 @pytest.mark.parametrize("speed", [0, -1, float("nan"), "fast"])
 def test_a_malformed_speed_is_the_methods_failure(scene, speed) -> None:
-    with pytest.raises(MotionFailure, match="the speed is a factor above 0"):
+    with pytest.raises(MotionFailure, match="the speed is a positive number"):
         go(scene("push_button"), [0.3, 0, 1.2], speed)
 
 
