@@ -56,6 +56,8 @@ _CLOSING = 0.016
 """How far from where the thing is seen the fingers may close."""
 _DEEP = 0.075
 """Below it the hand is between walls to grasp."""
+_WALL_ROOM = (0.045, 0.030)
+"""From the outside of a wall to where the tool goes down beside it, along x and y."""
 _IN_THE_MIDDLE = 0.02
 """Nearer to the middle between walls either side is an inner one."""
 _GRASP_TIME, _RELEASE_TIME = 4, 4
@@ -195,9 +197,13 @@ def _grasp(scene: Scene, planner: Planner, thing: Item, source: Item | None) -> 
     from methods.executors.motion import OPEN, yaw_of
 
     x, y = thing.middle
+    if source is not None and source.has_walls:
+        # Fingers and palm have to fit between the thing and the walls.
+        room = np.maximum(source.half - _WALL_ROOM, 0.0)
+        x, y = np.clip(thing.middle, source.middle - room, source.middle + room)
     grasp = np.array([x, y, max(thing.upper[2] - _HALF_THING, 0.01) + _DEPTH])
     yaw = _grasping_yaw(scene, grasp, source)
-    above, aside = scene.tool[2] - grasp[2], float(np.linalg.norm(scene.tool[:2] - thing.middle))
+    above, aside = scene.tool[2] - grasp[2], float(np.linalg.norm(scene.tool[:2] - grasp[:2]))
     if above < 0.008 and aside < _CLOSING:
         return _closed(planner)
     if scene.tool[2] < _LOW and aside > 0.02:
