@@ -319,6 +319,7 @@ function other({event, t, ...rest}) {
 }
 
 const DRAWN = {
+  episode: ({key, seed}) => [line("episode", `${key}, seed ${seed}`)],
   trial: ({index, state_hash}) => [element("h3", {textContent: `Trial ${index + 1}`}), line("initial state", state_hash)],
   chat: event => [
     line("chat", `${event.role}, ${event.model}, ${event.tokens?.join(" + ")} tokens, ${event.finish_reason}`

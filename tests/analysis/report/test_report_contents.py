@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy
 import pytest
 
 from analysis import commands, rows
@@ -91,7 +92,6 @@ def test_packed_episodes_have_every_row_in_the_order_of_cells(experiment: Path) 
     described = json.loads(head)
     assert described["count"] == 24
     assert len(body) == 4 * 24 * len(described["columns"])
-    numpy = pytest.importorskip("numpy")
     table: dict[str, Any] = {}
     for i, column in enumerate(described["columns"]):
         kind = "<f4" if column["type"] == "f4" else "<i4"
