@@ -24,9 +24,13 @@ def run(config: DictConfig) -> None:
     choices = {str(group): str(option) for group, option in job.runtime.choices.items()}
     cell = Cell(to_plain(config), choices, tuple(job.overrides.task))
     alone = job.mode.name == "RUN"
-    if alone and config.item is not None:
-        raise UsageError("An experiment is a sweep: add -m, as in `python run.py -m +experiment=mtp_table1`.")
     with messages() if alone else nullcontext():  # another launcher's jobs must not end its process
+        if alone and config.item is not None:
+            raise UsageError(
+                "An experiment is a sweep: add -m, as in `python run.py -m +experiment=mtp_table1`."
+            )
+        if alone and (launcher := choices["hydra/launcher"]) != "pool":
+            raise UsageError(f"hydra/launcher={launcher} is for sweeps, also of one cell: add -m.")
         play_and_show([cell], Path(job.run.dir if alone else job.sweep.dir))
 
 

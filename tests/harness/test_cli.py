@@ -107,6 +107,7 @@ def test_a_full_disk_is_told_of_at_the_end_and_at_the_start_and_nothing_is_lost(
         (["name=put the cup's lid on"], "quoted twice"),
         (["name=拿起红色杯子"], "quoted twice"),
         (["seed=0,1"], "add --multirun"),
+        (["hydra/launcher=slurm"], "hydra/launcher=slurm is for sweeps, also of one cell: add -m."),
         (["name=../elsewhere"], "cannot name a folder"),
     ],
 )
@@ -117,6 +118,20 @@ def test_a_mistake_gets_one_message(tmp_path: Path, arguments: list[str], messag
     assert done.stderr.count("Error") == 1
     assert "Traceback" not in done.stderr
     assert store.load(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("argument", "message"),
+    [
+        ("hydra.launcher.shard=0", "hydra.launcher.shard is 0; it has to be at least 1, or null."),
+        ("hydra.launcher.shards=2", "There is no key `hydra.launcher.shards`."),
+    ],
+)
+def test_a_mistake_in_a_launchers_keys_gets_one_message(tmp_path: Path, argument: str, message: str) -> None:
+    done = run(tmp_path, "-m", "hydra/launcher=slurm", argument)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_a_mistake_in_one_cell_of_a_sweep_is_told_before_any_runs(tmp_path: Path) -> None:
