@@ -173,11 +173,10 @@ def _fetch(scene: Scene, planner: Planner, command: Command, target: Item | None
         left = [item for item in left if scene.lies_on(item, source)]
     elif command.source:
         left = [item for item in left if scene.lies_on_table(item)]
-    kinds = {plain(item.name) for item in left} - {
-        plain(item.name) for item in left if _counted(item, command)
-    }
-    if len(kinds) > 1:
-        return Refusal("ambiguous", f"{command.thing!r} can be {' or '.join(map(repr, sorted(kinds)))}")
+    if len(left) > 1 and not all(_counted(item, command) for item in left):
+        return Refusal(
+            "ambiguous", f"{command.thing!r} can be {' or '.join(repr(item.name) for item in left)}"
+        )
     if left:
         return _grasp(scene, planner, min(left, key=lambda item: _distance(scene, item)), source)
     if there and target is not None and not any(_counted(item, command) for item in there):
@@ -330,8 +329,9 @@ def _is_table(name: str) -> bool:
 
 
 def _counted(item: Item, command: Command) -> bool:
-    """Whether it is one of several of a kind."""
-    return plain(item.name) != command.thing and plain(item.name).startswith(f"{command.thing} ")
+    """Whether it is one of several of a kind, any of which will do."""
+    name, _, number = plain(item.name).rpartition(" ")
+    return name == command.thing and number.isdigit()
 
 
 def _distance(scene: Scene, item: Item) -> float:

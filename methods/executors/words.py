@@ -28,11 +28,11 @@ class Command:
 _STEP = re.compile(
     r"^\s*(?:\[\w+\]\s*)?(?:step\s*)?(?:\d+\s*[.):]\s*|[-*]\s+)?(?:\[\w+\]\s*)?", re.IGNORECASE
 )
-_NOTE = re.compile(r"\s*\([^()]*\)\s*$")
+_NOTE = re.compile(r"\s*\([^()]*\)[\s.!]*$")
 _PUT = r"(?:place|put|set|drop|lay|stand|pour|bring|move)"
 _TO = r"(?:on top of|on to|onto|into|inside|in|on|to|at)"
 _FROM = r"(?:from|out of|off)"
-_TAKE = r"(?:pick up|pick|grasp|grab|take|lift|collect|fetch|get|scoop)"
+_TAKE = r"(?:pick up|pick(?! up$)|grasp|grab|take|lift|collect|fetch|get|scoop)"
 _PLACE = rf"(?:{_PUT}|dispense|give|add|transfer|return)"
 _LOOK = r"(?:inspect|look into|look inside|look in|look at|check|examine|read|view|observe|scan)"
 _HOME = r"(?:home|rest)(?: (?:pose|position))?"
@@ -50,7 +50,7 @@ _PATTERNS: tuple[tuple[str, Verb], ...] = (
     (rf"{_PLACE} (?P<thing>.+?)(?: back)? {_TO} (?P<target>.+)", "move"),
     (rf"{_LOOK}(?: inside)?(?: of)? (?P<thing>.+)", "look"),
 )
-_ARTICLE = re.compile(r"^(?:the|a|an|another|one|some|one more)\s+")
+_ARTICLE = re.compile(r"^(?:the|a|an|another|one more|one|some)\s+")
 _PORTION = re.compile(r"^(?:the |a |an |one |another |one more )?(?:portion|scoop|serving|piece)s? of\s+")
 
 
