@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from harness.protocols import Floats
     from methods.executors.senses import Senses
 
-TABLE = ("table", "tabletop", "table top", "the table")
+TABLE = ("table", "tabletop", "table top")
 _THING = 0.055
 """What is wider than this is furniture, not a thing to be picked up."""
 _WALL = 0.05

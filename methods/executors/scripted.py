@@ -309,6 +309,8 @@ def _missed(scene: Scene, planner: Planner) -> Floats:
 
 def _place(scene: Scene, name: str) -> Item | Refusal:
     """The one object that is meant."""
+    if _is_table(name):
+        return Refusal("words", f"where on the {name} is not clear; name something that stands on it")
     found = matches(name, scene.names)
     items = [item for each in found if (item := scene.item(each)) is not None]
     if len(items) == 1:

@@ -73,6 +73,7 @@ def test_a_chunk_is_as_long_as_what_is_taken_of_it(values):
     [
         ("wait for the user", "words", "not understood"),
         ("", "words", "not understood"),
+        ("put plush bear on the table", "words", "where on the table is not clear"),
         ("inspect right box", "unseen", "no camera sees 'right box'; they see 'left box', 'tray'"),
         ("pick up teapot and place it to tray", "unseen", "no camera sees 'teapot'"),
         ("pick up plush bear and place it to shelf", "unseen", "no camera sees 'shelf'"),
@@ -174,3 +175,21 @@ def test_a_seen_thing_on_its_target_is_left_there(play, world):
     last = play("place plush bear to tray", world)
     assert world.tool == pytest.approx([0.35, 0.0, LOOK], abs=0.004)
     assert (last[:, 6] == 1).all()
+
+
+def test_without_a_target_the_thing_is_kept_in_the_hand(act, world):
+    world.opening, world.tool = 0.6, np.array([0.35, -0.15, 0.05])
+    world.solids["plush bear"] = (tuple(world.tool), THING)
+    actions = act("pick up plush bear", world)
+    assert (actions[:, 6] == -1).all()
+    assert 0.05 + actions[:, 2].sum() == pytest.approx(CARRY, abs=0.01)
+
+
+def test_fingers_that_closed_on_nothing_go_up_and_open(act, world):
+    world.opening, world.tool = 0.0, np.array([0.35, -0.15, 0.02])
+    text = "pick up plush bear from table and place it to tray"
+    up = act(text, world)
+    assert (up[:, 6] == -1).all()
+    assert up[0, 2] == pytest.approx(0.02)
+    world.tool = np.array([0.35, -0.15, CARRY])
+    assert act(text, world).tolist() == [[0, 0, 0, 0, 0, 0, 1]] * 10
