@@ -129,7 +129,9 @@ def _instructions(choice: str, env: str, task: Task, scene: int) -> Sequence[int
         return (seeding.derive("instruction", env, task.name, scene) % count,)
     if choice == "paraphrased":
         if count == 1:
-            raise UsageError(f"Task {task.name} of {env} has no paraphrase; env.instructions=single plays it.")
+            raise UsageError(
+                f"Task {task.name} of {env} has no paraphrase; env.instructions=single plays it."
+            )
         return (1 + seeding.derive("instruction", env, task.name, scene) % (count - 1),)
     if choice == "all":
         return range(count)
