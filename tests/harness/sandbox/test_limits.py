@@ -335,7 +335,9 @@ def test_ctrl_c_in_the_api_reaches_the_user() -> None:
         signal.raise_signal(signal.SIGINT)
 
     code = "try:\n    interrupted()\nexcept BaseException:\n    pass\nwhile True:\n    pass"
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore Ctrl-C
+    before = signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # a shell's background jobs ignore Ctrl-C
     try:
         with pytest.raises(KeyboardInterrupt):
             Sandbox(Limits(seconds=LONG)).compile(code, {"interrupted": interrupted}).run()
