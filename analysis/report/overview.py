@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from analysis.rows import CellInfo, Rows
 from analysis.statistics.rates import Rate
+from analysis.tables.layout import DASH
 from harness.store import PLAN
 
 
@@ -43,13 +44,71 @@ class Line:
         return Rate(self.successes, self.episodes) if self.episodes else None
 
 
+HEADS = (
+    "method",
+    "env",
+    "variant",
+    "model",
+    "seeds",
+    "episodes",
+    "success",
+    "95 % interval",
+    "errors",
+    "pass@1, 2, ...",
+    "calls",
+    "tokens",
+    "cost",
+    "s/episode",
+    "failures",
+)
+"""Of the table."""
+WORDS = frozenset({"method", "env", "variant", "model", "failures"})
+"""Those of them over text; the others are over numbers."""
+
+
+def texts(line: Line) -> list[str]:
+    """What stands below `HEADS`."""
+    solved = (
+        " ".join(f"{100 * count / line.episodes:.0f}" for count in line.solved_by) if line.episodes else DASH
+    )
+    return [
+        line.method,
+        line.env,
+        line.variant,
+        line.models,
+        str(line.seeds),
+        str(line.episodes),
+        *rate_texts(line.rate),
+        f"{line.errors}" + (f" ({line.unplayed} not played)" if line.unplayed else ""),
+        solved,
+        str(line.calls),
+        str(line.tokens),
+        "unknown" if line.cost_usd is None else f"${line.cost_usd:.2f}",
+        DASH if line.seconds is None else f"{line.seconds:.2f}",
+        ", ".join(f"{kind} {count}" for kind, count in line.failures.items()),
+    ]
+
+
+def rate_texts(rate: Rate | None) -> tuple[str, str]:
+    """A rate and its exact 95 % interval, in percent."""
+    if rate is None:
+        return DASH, DASH
+    low, high = rate.interval()
+    return f"{100 * rate.successes / rate.episodes:.1f} %", f"{100 * low:.0f} to {100 * high:.0f}"
+
+
 def lines(rows: Rows) -> list[Line]:
     """In the order of methods and environments' names."""
-    groups: dict[tuple[str, str, str], list[CellInfo]] = {}
+    return [line_of(rows, *key, cells) for key, cells in groups(rows).items()]
+
+
+def groups(rows: Rows) -> dict[tuple[str, str, str], list[CellInfo]]:
+    """The cells of each line, by method, environment and variant."""
+    found: dict[tuple[str, str, str], list[CellInfo]] = {}
     for identity, variant in variants(list(rows.cells.values())).items():
         cell = rows.cells[identity]
-        groups.setdefault((cell.method, cell.env, variant), []).append(cell)
-    return [_line(rows, *key, groups[key]) for key in sorted(groups)]
+        found.setdefault((cell.method, cell.env, variant), []).append(cell)
+    return dict(sorted(found.items()))
 
 
 def variants(cells: Sequence[CellInfo]) -> dict[str, str]:
@@ -99,7 +158,8 @@ def _typed(key: str, parts: set[str]) -> str:
 _VERDICT = "status != 'error'"
 
 
-def _line(rows: Rows, method: str, env: str, variant: str, cells: Sequence[CellInfo]) -> Line:
+def line_of(rows: Rows, method: str, env: str, variant: str, cells: Sequence[CellInfo]) -> Line:
+    """The line of a group."""
     mine = [cell.identity for cell in cells]
     chosen = "FROM rows WHERE cell IN (SELECT unnest(?))"
     ((episodes, successes, errors, most, calls, tokens, cost, priced, seconds),) = rows.query(

@@ -7,26 +7,8 @@ from html import escape
 from importlib.resources import files
 from urllib.parse import urlencode
 
-from analysis.report.overview import Line
-from analysis.tables.layout import DASH
+from analysis.report.overview import HEADS, WORDS, Line, texts
 
-_HEADS = (
-    "method",
-    "env",
-    "variant",
-    "model",
-    "seeds",
-    "episodes",
-    "success",
-    "95 % interval",
-    "errors",
-    "pass@1, 2, ...",
-    "calls",
-    "tokens",
-    "cost",
-    "s/episode",
-    "failures",
-)
 _FILTERS = {
     "method": "method",
     "env": "environment",
@@ -91,13 +73,12 @@ placeholder="words in task, instruction, reason, ..."></label><button type="rese
 
 
 def _table(lines: Sequence[Line]) -> str:
-    text = ("method", "env", "variant", "model", "failures")
-    heads = "".join(f"<th{_as_text(head in text)}>{escape(head)}</th>" for head in _HEADS)
+    heads = "".join(f"<th{_as_text(head in WORDS)}>{escape(head)}</th>" for head in HEADS)
     body = "\n".join(
         "<tr>"
         + "".join(
-            f"<td{_as_text(head in text)}>{cell}</td>"
-            for head, cell in zip(_HEADS, _cells(line), strict=True)
+            f"<td{_as_text(head in WORDS)}>{cell}</td>"
+            for head, cell in zip(HEADS, _cells(line), strict=True)
         )
         + "</tr>"
         for line in lines
@@ -111,26 +92,6 @@ def _as_text(is_text: bool) -> str:
 
 def _cells(line: Line) -> list[str]:
     """As HTML."""
-    rate = line.rate
-    low, high = rate.interval() if rate else (0.0, 1.0)
     wanted = urlencode({"method": line.method, "env": line.env, "variant": line.variant})
-    solved = (
-        " ".join(f"{100 * count / line.episodes:.0f}" for count in line.solved_by) if line.episodes else DASH
-    )
-    texts = [
-        line.env,
-        line.variant,
-        line.models,
-        str(line.seeds),
-        str(line.episodes),
-        f"{100 * line.successes / line.episodes:.1f} %" if rate else DASH,
-        f"{100 * low:.0f} to {100 * high:.0f}" if rate else DASH,
-        f"{line.errors}" + (f" ({line.unplayed} not played)" if line.unplayed else ""),
-        solved,
-        str(line.calls),
-        str(line.tokens),
-        "unknown" if line.cost_usd is None else f"${line.cost_usd:.2f}",
-        DASH if line.seconds is None else f"{line.seconds:.2f}",
-        ", ".join(f"{kind} {count}" for kind, count in line.failures.items()),
-    ]
-    return [f'<a href="#{escape(wanted)}">{escape(line.method)}</a>', *map(escape, texts)]
+    method, *others = map(escape, texts(line))
+    return [f'<a href="#{escape(wanted)}">{method}</a>', *others]
