@@ -34,6 +34,10 @@ _PROBE_ATTEMPTS = 3
 _T = TypeVar("_T")
 
 
+class _Cut(Exception):
+    """The deadline came in the middle of an attempt; says what was waited for."""
+
+
 class OpenAIModel:
     """Calls may come from several threads."""
 
@@ -93,12 +97,18 @@ class OpenAIModel:
         form, stops = self._form(messages)
         sampling = replace(sampling, stop=(*sampling.stop, *stops))
         retried: list[str] = []
+        reason: Fault | None = None
         end = self._loop.time() + self._config.deadline
         while True:
             adapted = self._parameters.adapt(sampling)
             try:
                 reply = await self._attempt(form, adapted.values, end)
                 return _finished(reply, adapted, sampling, retried)
+            except _Cut as cut:
+                if reason is None:
+                    raise self._given_up(Fault("outage", str(cut)), _attempts(len(retried) + 1)) from None
+                # The last thing that was said, and not only that time ran out while it was asked once more.
+                raise self._given_up(reason, f"{_attempts(len(retried))}, then {cut}") from None
             except Fault as fault:
                 if fault.kind == "reply":
                     said = {"refusal": self._clean(fault.message)}
@@ -106,6 +116,7 @@ class OpenAIModel:
                     return _finished(reply, adapted, sampling, retried)
                 if not self._parameters.learn(fault, adapted.values):
                     await self._pause(fault, len(retried) + 1, attempts, end)
+                    reason = fault
                 retried.append(self._clean(str(fault)))
 
     def _form(self, messages: Sequence[Message]) -> tuple[Mapping[str, Any], tuple[str, ...]]:
@@ -116,7 +127,7 @@ class OpenAIModel:
         return {"prompt": prompt}, stops
 
     async def _attempt(self, form: Mapping[str, Any], parameters: Mapping[str, Any], end: float) -> Reply:
-        """One request, once there is a place for it. Raises `Fault`."""
+        """One request, once there is a place for it. Raises `Fault`, and `_Cut` at the deadline."""
         waits = True
         try:
             async with asyncio.timeout_at(end), self._places.place():
@@ -124,7 +135,7 @@ class OpenAIModel:
                 return await self._request(form, parameters)
         except TimeoutError:
             what = f"none of {self._places.allowed()} places came free" if waits else "there was no answer"
-            raise Fault("outage", what) from None
+            raise _Cut(what) from None
 
     async def _request(self, form: Mapping[str, Any], parameters: Mapping[str, Any]) -> Reply:
         endpoint: Any = self._client.chat.completions if "messages" in form else self._client.completions
@@ -154,9 +165,12 @@ class OpenAIModel:
         pause += fault.retry_after or 0.0
         if failed >= attempts or self._loop.time() + pause >= end:
             asked = f", the server asks to wait {fault.retry_after:g} s" if fault.retry_after else ""
-            message = f"{fault.message} ({failed} attempts{asked}; llm.deadline={self._config.deadline:g})"
-            raise replace(fault, message=message)
+            raise self._given_up(fault, f"{_attempts(failed)}{asked}")
         await asyncio.sleep(pause)
+
+    def _given_up(self, fault: Fault, after: str) -> Fault:
+        """The fault, with what was done against it."""
+        return replace(fault, message=f"{fault.message} ({after}; llm.deadline={self._config.deadline:g})")
 
     def _error(self, fault: Fault) -> ProviderError:
         kind = QuotaError if fault.kind == "quota" else ProviderError
@@ -174,6 +188,10 @@ class OpenAIModel:
     def _clean(self, text: str) -> str:
         """Servers repeat the key that they do not know."""
         return text.replace(self._key, "***") if self._key else text
+
+
+def _attempts(count: int) -> str:
+    return f"{count} attempt{'s' * (count != 1)}"
 
 
 def _finished(reply: Reply, adapted: Adapted, sampling: Sampling, retried: Sequence[str]) -> Reply:

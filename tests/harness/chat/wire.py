@@ -98,6 +98,7 @@ class WireServer:
         self.stopping = threading.Event()
         self._lock = threading.Lock()
         self._connections: set[socket.socket] = set()
+        self._kept: socket.socket | None = None
         self._listener = _Listener(("127.0.0.1", port), Exchange)
         self._listener.wire = self
         self.port: int = self._listener.server_address[1]
@@ -112,10 +113,11 @@ class WireServer:
         self.stop()
 
     def stop(self) -> None:
-        """As killed: connections break, and the port refuses."""
+        """As killed: connections break, and the port refuses. Nobody but a server that asks for it gets it."""
         self.stopping.set()
         self._listener.shutdown()
         self._listener.server_close()
+        self._kept = self._kept or _bound(self.port)
         with self._lock:
             for connection in self._connections:
                 with suppress(OSError):
@@ -140,6 +142,14 @@ class WireServer:
         with self._lock:
             self.in_flight -= not exchange.left
             exchange.left = True
+
+
+def _bound(port: int) -> socket.socket:
+    """A socket that holds a port and does not listen, for as long as it is kept."""
+    bound = socket.socket()
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # then another may listen there
+    bound.bind(("127.0.0.1", port))
+    return bound
 
 
 # Answers

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
+import fcntl
 import itertools
 import os
 import signal
@@ -17,10 +19,11 @@ from typing import Any
 import pytest
 
 from harness.chat.openai import OpenAIChat
+from harness.chat.openai.shared import folder_of
 from harness.failures import ProviderError, QuotaError
 from harness.protocols import Message, Reply, Sampling
 from harness.testing.conformance import check_chat_model
-from tests.harness.chat.openai.conftest import HELLO, KEY
+from tests.harness.chat.openai.conftest import HELLO, KEY, Clock
 from tests.harness.chat.wire import (
     Answer,
     Exchange,
@@ -171,6 +174,19 @@ PASSING: dict[str, Answer] = {
     "nothing": content(b""),
     "closed": hangs_up,
 }
+SAID: dict[str, str] = {
+    "429": "429: Rate limit reached for requests",
+    "408": "408: it does not work",
+    "409": "409: it does not work",
+    "500": "500: it does not work",
+    "502 with a page": "502: a page of HTML, 'Bad gateway'",
+    "503": "503: it does not work",
+    "429 in 200": "429: upstream is busy",
+    "half an answer": "the connection failed: ",
+    "half a JSON": 'the answer breaks off: {"choices": [{"mess',
+    "nothing": "the answer breaks off: it is empty",
+    "closed": "the connection failed: ",
+}
 
 
 @pytest.mark.parametrize("fault", PASSING)
@@ -275,36 +291,93 @@ def test_a_wait_beyond_the_deadline_is_not_begun(server: WireServer, ask: Ask) -
     assert len(server.bodies) == 1
 
 
-def test_a_rate_limit_that_stays_ends_at_the_deadline(server: WireServer, ask: Ask) -> None:
+def test_a_rate_limit_that_stays_ends_at_the_deadline(server: WireServer, ask: Ask, clock: Clock) -> None:
+    """Pauses of up to 0.01, 0.02, ... s, at least half of that: the seventh or eighth would be over too late."""
     server.always = rate_limited()
-    with pytest.raises(ProviderError, match=r"429: .* attempts; llm\.deadline=1\)") as caught:
+    with pytest.raises(
+        ProviderError, match=r"429: Rate limit .* \([78] attempts; llm\.deadline=1\)"
+    ) as caught:
         ask(deadline=1.0)
     assert caught.value.kind == "provider"
-    assert len(server.bodies) > 3
+    assert len(server.bodies) in (7, 8)
+    assert clock.now < 1.0
 
 
-@pytest.mark.parametrize("answer", [stalls, stalls_in_body, drips(0.2)])
-def test_a_server_that_hangs_is_bounded_by_the_wall_clock(
-    server: WireServer, ask: Ask, answer: Answer
+@pytest.mark.parametrize("fault", PASSING)
+def test_a_deadline_that_cuts_an_attempt_leaves_what_was_said_before(
+    server: WireServer, ask: Ask, clock: Clock, fault: str
 ) -> None:
-    """It would take until the end of the test run, as the answers never end; the drip takes 12 s."""
+    server.script += [PASSING[fault], PASSING[fault]]
+    server.always = clock.takes(1000.0, stalls)
+    with pytest.raises(ProviderError) as caught:
+        ask()
+    told = str(caught.value)
+    assert SAID[fault] in told
+    assert told.endswith("(2 attempts, then there was no answer; llm.deadline=300)")
+    assert len(server.bodies) == 3
+
+
+def test_a_deadline_without_a_place_leaves_what_was_said_before(
+    server: WireServer, ask: Ask, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process takes the only place in the pause after the first attempt."""
+    folder, pause, held = folder_of(server.url, "gpt-4.1-mini"), asyncio.sleep, []
+
+    async def sleep(seconds: float) -> None:
+        if not held:
+            held.append(open(folder / "place-0", "a"))  # noqa: SIM115
+            fcntl.flock(held[0], fcntl.LOCK_EX)
+        await pause(seconds)
+
+    monkeypatch.setattr(asyncio, "sleep", sleep)
+    server.always = fails(503, "overloaded")
+    with pytest.raises(
+        ProviderError,
+        match=r"503: overloaded \(1 attempt, then none of 1 places came free; llm\.deadline=300\)",
+    ):
+        ask(concurrency=1)
+    held[0].close()
+    assert len(server.bodies) == 1
+
+
+@pytest.mark.parametrize("answer", [stalls, stalls_in_body, drips(0.02)], ids=["stalls", "in body", "drips"])
+def test_attempts_that_hang_end_and_so_does_the_call(
+    server: WireServer, ask: Ask, clock: Clock, answer: Answer
+) -> None:
+    server.always = clock.takes(121.0, answer)
+    with pytest.raises(ProviderError) as caught:
+        ask(timeout=120.0, deadline=300.0)
+    told = "there was no answer within 120 s (2 attempts, then there was no answer; llm.deadline=300)"
+    assert str(caught.value).endswith(told)
+    assert len(server.bodies) == 3
+
+
+def test_a_deadline_in_the_first_attempt(server: WireServer, ask: Ask, clock: Clock) -> None:
+    server.always = clock.takes(31.0, stalls)
+    with pytest.raises(ProviderError, match=r": there was no answer \(1 attempt; llm\.deadline=30\)"):
+        ask(deadline=30.0)
+
+
+@pytest.mark.parametrize("answer", [stalls, drips(0.2)], ids=["stalls", "drips"])
+def test_the_wall_clock_bounds_a_server_that_hangs(server: WireServer, ask: Ask, answer: Answer) -> None:
+    """With the machine's own clock. It would take until the end of the test run, or the 12 s of the drip."""
     server.always = answer
-    with pytest.raises(ProviderError, match=r"no answer.*llm\.deadline=0\.7"):
+    with pytest.raises(ProviderError, match=r"there was no answer.*llm\.deadline=0\.7"):
         ask(timeout=0.3, deadline=0.7)
-    assert len(server.bodies) >= 2
 
 
-def test_one_attempt_that_hangs_costs_its_own_time_only(server: WireServer, ask: Ask) -> None:
-    server.script.append(stalls)
-    reply = ask(timeout=0.3)
-    assert reply.details["retried"] == ["there was no answer within 0.3 s"]
+def test_one_attempt_that_hangs_costs_its_own_time_only(server: WireServer, ask: Ask, clock: Clock) -> None:
+    server.script.append(clock.takes(121.0, stalls))
+    reply = ask()
+    assert reply.details["retried"] == ["there was no answer within 120 s"]
 
 
-def test_nobody_there(server: WireServer, ask: Ask) -> None:
+def test_nobody_there(server: WireServer, ask: Ask, clock: Clock) -> None:
     ask()
     server.stop()
     with pytest.raises(ProviderError, match="the connection failed: "):
-        ask(deadline=0.5)
+        ask()
+    assert 270.0 < clock.now < 300.0
 
 
 def test_a_server_that_comes_back_is_asked_again(server: WireServer, ask: Ask) -> None:
@@ -331,7 +404,7 @@ def test_no_proxy_stands_before_loopback(
 ) -> None:
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     monkeypatch.delenv("no_proxy", raising=False)
-    assert ask(deadline=1.0).text == "x = 1"
+    assert ask(deadline=60.0).text == "x = 1"
 
 
 def test_threads_share_a_model(server: WireServer, ask: Ask) -> None:
@@ -373,9 +446,9 @@ def test_ctrl_c_ends_a_call_at_once(server: WireServer) -> None:
         stalls(exchange)
 
     server.always = answer
-    assert asked.wait(60)
+    assert asked.wait(300)
     os.kill(child.pid, signal.SIGINT)
-    printed, _ = child.communicate(timeout=60)
+    printed, _ = child.communicate(timeout=300)
     assert printed == "interrupted\n"
 
 

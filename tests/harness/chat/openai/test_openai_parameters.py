@@ -12,8 +12,8 @@ from harness.chat.openai.faults import Fault
 from harness.chat.openai.parameters import Parameters
 from harness.failures import ProviderError
 from harness.protocols import Reply, Sampling
-from tests.harness.chat.openai.conftest import HELLO
-from tests.harness.chat.wire import WireServer, fails, out_of_quota, rate_limited, refuses, says
+from tests.harness.chat.openai.conftest import HELLO, Clock
+from tests.harness.chat.wire import WireServer, fails, out_of_quota, rate_limited, refuses, says, stalls
 
 Ask = Callable[..., Reply]
 SENT = {"temperature": 0.0, "max_tokens": 5, "stop": ["a"], "seed": 1}
@@ -181,3 +181,12 @@ def test_a_rate_limit_is_no_reason_not_to_start(
     server.always = rate_limited()
     assert configured().probe(Sampling()) == []
     assert len(server.bodies) == 3
+
+
+def test_a_rate_limit_is_none_either_when_time_runs_out(
+    server: WireServer, configured: Callable[..., OpenAIChat], clock: Clock
+) -> None:
+    server.script.append(rate_limited())
+    server.always = clock.takes(301.0, stalls)
+    assert configured().probe(Sampling()) == []
+    assert len(server.bodies) == 2

@@ -21,6 +21,8 @@ from harness.protocols import Reply
 from tests.harness.chat.wire import Exchange, WireServer, limited_to, rate_limited, says, stalls
 
 PROJECT = Path(__file__).resolve().parents[4]
+PATIENCE = 300.0
+"""Seconds within which processes start and end on any machine."""
 
 
 def hold(places: Places, count: int) -> int:
@@ -84,14 +86,13 @@ def test_there_is_always_one_place(tmp_path: Path) -> None:
 
 def test_all_wait_as_long_as_the_server_asks(tmp_path: Path) -> None:
     Places(tmp_path, 4).limited(time.time(), 0.4)
-    started = time.monotonic()
+    resume = SharedState(tmp_path / "limit.json").read()["resume"]
 
-    async def wait() -> None:
+    async def wait() -> float:
         async with Places(tmp_path, 4).place():
-            pass
+            return time.time()
 
-    asyncio.run(wait())
-    assert time.monotonic() - started > 0.3
+    assert asyncio.run(wait()) >= resume
 
 
 def test_what_was_learnt_is_forgotten(tmp_path: Path) -> None:
@@ -137,7 +138,7 @@ import json, sys
 from harness.chat.openai import OpenAIChat
 from harness.protocols import Message, Sampling
 url, concurrency, calls = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-model = OpenAIChat(model="m", base_url=url, concurrency=concurrency, timeout=60.0, deadline=120.0).open()
+model = OpenAIChat(model="m", base_url=url, concurrency=concurrency, timeout=300.0, deadline=600.0).open()
 for number in range(calls):
     print(model.complete([Message("user", f"call {number}")], Sampling()).text, flush=True)
 model.close()
@@ -156,13 +157,13 @@ def test_processes_share_the_places_of_a_model(server: WireServer) -> None:
 
     def answer(exchange: Exchange) -> None:
         if len(server.bodies) <= 2:
-            together.wait(60)
+            together.wait(PATIENCE)
         exchange.hold(0.02)
         says("x = 1")(exchange)
 
     server.always = answer
     children = [caller(server, concurrency=2, calls=5) for _ in range(4)]
-    assert [child.communicate(timeout=120)[0] for child in children] == ["x = 1\n" * 5] * 4
+    assert [child.communicate(timeout=PATIENCE)[0] for child in children] == ["x = 1\n" * 5] * 4
     assert server.most_in_flight == 2
 
 
@@ -170,7 +171,7 @@ def test_processes_share_the_places_of_a_model(server: WireServer) -> None:
 def test_processes_find_what_a_server_bears(server: WireServer) -> None:
     server.always = limited_to(1, says("x = 1"))
     children = [caller(server, concurrency=8, calls=5) for _ in range(3)]
-    assert [child.communicate(timeout=120)[0] for child in children] == ["x = 1\n" * 5] * 3
+    assert [child.communicate(timeout=PATIENCE)[0] for child in children] == ["x = 1\n" * 5] * 3
 
 
 @pytest.mark.slow
@@ -183,11 +184,11 @@ def test_the_place_of_a_killed_process_is_free(server: WireServer) -> None:
 
     server.script.append(holds)
     first = caller(server, concurrency=1, calls=1)
-    assert asked.wait(60)
+    assert asked.wait(PATIENCE)
     second = caller(server, concurrency=1, calls=1)
     # The second has no place while the first lives: nothing of it arrives until after the kill.
     os.kill(first.pid, signal.SIGKILL)
-    assert first.wait(60) == -signal.SIGKILL
-    assert second.communicate(timeout=120)[0] == "x = 1\n"
+    assert first.wait(PATIENCE) == -signal.SIGKILL
+    assert second.communicate(timeout=PATIENCE)[0] == "x = 1\n"
     assert len(server.bodies) == 2
     assert json.dumps(server.bodies[0]) == json.dumps(server.bodies[1])

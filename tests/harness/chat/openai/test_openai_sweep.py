@@ -14,7 +14,7 @@ from harness.cells import Cell
 from harness.chat.rules.model import RulesModel
 from harness.failures import UsageError
 from harness.sweep import run_cells
-from tests.harness.chat.openai.conftest import KEY
+from tests.harness.chat.openai.conftest import KEY, Clock
 from tests.harness.chat.wire import (
     Answer,
     Exchange,
@@ -35,7 +35,7 @@ SCRIPTED = {
 
 
 def llm(server: WireServer, **keys: Any) -> dict[str, Any]:
-    model = {"model": "gpt-4.1-mini", "base_url": server.url, "prices": "shipped", "deadline": 5.0}
+    model = {"model": "gpt-4.1-mini", "base_url": server.url, "prices": "shipped"}
     return {"_target_": "harness.chat.openai.OpenAIChat", **model, **keys}
 
 
@@ -135,10 +135,10 @@ def test_a_quota_that_runs_out_stops_the_sweep(
 
 
 def test_a_provider_that_dies_and_comes_back_costs_nothing(
-    server: WireServer, make_cell: MakeCell, tmp_path: Path
+    server: WireServer, make_cell: MakeCell, tmp_path: Path, clock: Clock
 ) -> None:
     """Episodes that met the outage are errors, never failures; the same command plays them and keeps the others."""
-    cell = make_cell(method=ASKING, llm=llm(server, deadline=0.5), env={"scenes": 2})
+    cell = make_cell(method=ASKING, llm=llm(server), env={"scenes": 2})
 
     def dies(exchange: Exchange) -> None:
         exchange.close_connection = True
