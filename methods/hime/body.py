@@ -1,0 +1,68 @@
+"""The robot of a control loop: the executor, what the cameras show, and the pictures that are taken on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from methods.executors import ExecutorConfig, Refusal
+from methods.executors.senses import Senses
+from methods.hime.frames import Frame, frame
+
+if TYPE_CHECKING:
+    from harness.episode import Episode, Trial
+    from harness.protocols import Floats, LongHorizon
+
+REST = "go to rest"
+"""The executor's subtask while there is nothing to do."""
+
+
+class Body:
+    """Of one trial. `close` it."""
+
+    def __init__(self, env: LongHorizon, config: ExecutorConfig, episode: Episode, trial: Trial) -> None:
+        self._env, self._trace, self._count = env, episode.trace, trial.count
+        self._executed = config.executed
+        self._senses = Senses(env)
+        self._executor = config.open()
+        episode.served.add(self._executor.name)
+        self._gripper = 1.0  # a hand that has not been told anything is open
+        self._told = False
+
+    def assign(self, subtask: str) -> None:
+        """From now on this; empty: rest."""
+        self._told = True
+        self._executor.reset(subtask or REST)
+        self._trace("subtask", step=self._env.steps(), text=subtask or REST)
+
+    def execute(self) -> str:
+        """One execution; the reason if the executor refuses. Without a subtask, and where it refuses, the robot stands still
+        for as long. Raises `StepLimit`."""
+        answer = self._executor.act(self._senses) if self._told else None
+        refused = ""
+        if isinstance(answer, Refusal):
+            self._count(f"executor: {answer.reason}")
+            self._trace("refusal", step=self._env.steps(), reason=answer.reason, message=answer.message)
+            refused, answer = answer.message, None
+        for action in self._still() if answer is None else answer[: self._executed]:
+            taken = self._env.act(action)
+            self._gripper = float(action[6])
+            if taken.clipped:
+                self._count("action: clipped")
+            if taken.held:
+                self._count(f"action: {taken.held}")
+        return refused
+
+    def look(self, cameras: Sequence[str], annotated: bool) -> Frame:
+        """What the cameras show now, the first one left."""
+        return frame(self._env.steps(), {name: self._senses.view(name) for name in cameras}, annotated)
+
+    def close(self) -> None:
+        self._executor.close()
+
+    def _still(self) -> Floats:
+        actions = np.zeros((self._executed, 7))
+        actions[:, 6] = self._gripper
+        return actions

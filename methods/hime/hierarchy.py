@@ -1,0 +1,173 @@
+"""HiMe and the baselines that differ from it in parts: an executor moves the robot, a trigger says when the planner is asked,
+the planner says what is next (paper, section 3).
+
+Time. The robot never waits for an answer unless `planner.mode=sync`: an answer takes effect as many control steps after
+the question as its requests took, and until then the executor goes on with what it has. How long a request took is what the
+chat model says of it, also when it comes from a cache or a recording, so that a run can be repeated; `llm=rules` takes no
+time. With `sync` the world stands still meanwhile."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from harness.protocols import LongHorizon, Problem
+from methods.executors import ExecutorConfig
+from methods.hime.planners import PlannerConfig
+from methods.hime.scores import MemoryScore, SentryScore, done
+from methods.hime.session import PLANNER, SENTRY, Session, Thought, Trigger
+from methods.hime.triggers import Sentry
+
+if TYPE_CHECKING:
+    from harness.episode import Episode, Trial
+    from methods.hime.body import Body
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """The config behind `conf/method/hime.yaml` and its variants; one trial an episode."""
+
+    planner: PlannerConfig
+    trigger: Trigger
+    executor: ExecutorConfig
+    cameras: list[str] = field(default_factory=lambda: ["wrist", "third_person"])
+    """Whose pictures make a frame, the first one left."""
+    annotated: bool = True
+    """Whether a frame says in words what each camera sees. Without, a model has to look."""
+
+    def __post_init__(self) -> None:
+        if not self.cameras:
+            raise ValueError("cameras is empty; a frame is made of one picture at least")
+
+    def requires(self) -> tuple[type, ...]:
+        return (LongHorizon,)
+
+    @property
+    def roles(self) -> Sequence[str]:
+        """See `harness.protocols.Method`."""
+        return (PLANNER, SENTRY) if isinstance(self.trigger, Sentry) else (PLANNER,)
+
+    def problems(self) -> list[Problem]:
+        embedder = getattr(self.planner, "embedder", None)
+        return [*self.executor.problems(), *(embedder.problems() if embedder else [])]
+
+    def play(self, episode: Episode) -> None:
+        from methods.hime.body import Body
+
+        env = episode.env
+        assert isinstance(env, LongHorizon)
+        with episode.trial() as trial, closing(Body(env, self.executor, episode, trial)) as body:
+            run = _Run(self, episode, trial, env, body)
+            try:
+                run.go()
+            finally:
+                trial.record.facts.update(run.facts())
+
+
+class _Run:
+    """One trial."""
+
+    def __init__(
+        self, config: Hierarchy, episode: Episode, trial: Trial, env: LongHorizon, body: Body
+    ) -> None:
+        self._config, self._env, self._body = config, env, body
+
+        def ask(role: str, messages: Any, tokens: int) -> Any:
+            return episode.chat(role, messages, max_tokens=tokens)
+
+        self._session = Session(
+            config.planner, config.trigger, ask, trial.count, episode.trace, episode.instruction
+        )
+        self._memory, self._sentry = MemoryScore(), SentryScore()
+        self._thoughts: list[Thought] = []
+        self._sizes: list[int] = []
+        self._called_done: bool | None = None
+        """Whether the Sentry has called the current subtask done; None before its first check."""
+        self._began = 0
+
+    def go(self) -> None:
+        """Until the task is settled. Raises `StepLimit` and what chat models raise."""
+        env, session = self._env, self._session
+        self._look()
+        heard, answer, when = 0, None, 0
+        while True:
+            for said in env.utterances()[heard:]:
+                session.hear(said.text)
+                heard += 1
+            if answer is None and session.due:
+                answer = self._think()
+                when = env.steps() + self._delay(answer)
+            if answer is not None and env.steps() >= when:
+                self._adopt(answer)
+                answer = None
+            refused = self._body.execute()
+            verdict = env.verdict()
+            if verdict.success or verdict.failed:
+                return
+            self._look()
+            session.executed(refused)
+
+    def facts(self) -> dict[str, Any]:
+        """For the row. Seconds and tokens are one number for each time that the planner was asked."""
+        planned = [thought for thought in self._thoughts if thought.decision]
+        watched = [thought for thought in self._thoughts if thought.judgement]
+        causes = [thought.cause for thought in planned]
+        self._leave()
+        found: dict[str, Any] = {
+            "mode": self._config.planner.mode,
+            "planner_calls": len(planned),
+            "planner_requests": sum(thought.planning.requests for thought in planned),
+            "planner_seconds": [round(thought.planning.seconds, 3) for thought in planned],
+            "planner_tokens": [thought.planning.tokens for thought in planned],
+            "causes": {cause: causes.count(cause) for cause in dict.fromkeys(causes)},
+        }
+        if isinstance(self._config.trigger, Sentry):
+            found |= {"sentry_checks": len(watched), "sentry": self._sentry.facts()}
+        if self._sizes:
+            found |= {"memory": self._memory.facts(), "memory_sizes": self._sizes}
+        return found
+
+    def _look(self) -> None:
+        self._session.see(self._body.look(self._config.cameras, self._config.annotated))
+
+    def _delay(self, thought: Thought) -> int:
+        """Control steps until it takes effect."""
+        if self._config.planner.mode == "sync":
+            return 0
+        return math.ceil(thought.seconds * self._env.control_hz)
+
+    def _think(self) -> Thought:
+        session, env = self._session, self._env
+        before = session.planner.remembered()
+        thought = session.think()
+        self._thoughts.append(thought)
+        if thought.judgement and session.assignment:
+            said = thought.judgement == "done"
+            self._sentry.checked(said, done(session.assignment.text, env.subtasks(), self._began))
+            self._called_done = said or bool(self._called_done)
+        if thought.decision is not None and before is not None:
+            after = session.planner.remembered()
+            self._sizes.append(len(after or ()))
+            index = env.current_subtask()
+            if index is not None:
+                self._memory.asked(index, env.subtasks()[index], before, thought.decision.retrieved)
+        return thought
+
+    def _adopt(self, thought: Thought) -> None:
+        session, old = self._session, self._session.assignment
+        if thought.decision is not None and (old is None or thought.decision.anew):
+            self._leave()
+            self._began, self._called_done = self._env.steps(), None
+        session.adopt(thought)
+        if session.assignment is not None and session.assignment != old:
+            self._body.assign(session.assignment.text)
+
+    def _leave(self) -> None:
+        """The current subtask comes to its end."""
+        current = self._session.assignment
+        if current is not None and self._called_done is not None:
+            true = done(current.text, self._env.subtasks(), self._began)
+            self._sentry.left(self._called_done, true)
