@@ -21,6 +21,25 @@ from harness.schema import IDENTITY_KEYS, SELECTION_KEYS
 
 INSTRUCTION_CHOICES = ("single", "varied", "paraphrased", "all")
 
+_NOT_A_VARIANT = (
+    "method=",
+    "env=",
+    "llm=",
+    "hydra.",
+    "seed=",
+    "name=",
+    "run.",
+    "record",
+    "tracker",
+    "cache",
+    "budget.usd=",
+    "budget.tokens=",
+    "budget.calls=",
+    "env.tasks=",
+    "env.scenes=",
+    "+",
+)
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -60,6 +79,22 @@ class Cell:
     def work(self) -> str:
         """Hash of what the config asks for whatever the model: what a replay has in common with its recording."""
         return _hash(self._work)
+
+    @cached_property
+    def context(self) -> str:
+        """Hash of what can change a result, but for the method and the seed: cells that share it can be compared."""
+        kept = {key: value for key, value in self._work.items() if key not in ("method", "names", "seed")}
+        return _hash({**kept, "name": self.env, "llm": roles.identity(self.config["llm"])})
+
+    @cached_property
+    def arm(self) -> str:
+        """Hash of the context and the method: cells that share it differ in the seed."""
+        return _hash({"context": self.context, "name": self.method, "method": self.config["method"]})
+
+    @property
+    def variant(self) -> list[str]:
+        """What was typed that can tell cells of one method, environment and model apart, beside the seed."""
+        return [typed for typed in self.overrides if not typed.startswith(_NOT_A_VARIANT)]
 
     @property
     def _work(self) -> dict[str, Any]:

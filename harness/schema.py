@@ -33,6 +33,18 @@ class RunConfig:
     """Errors in a row after which a cell is stopped."""
     fail_fast: bool = False
     """Stop the sweep at the first error."""
+    stop: str = "all"
+    """all: every episode is played. sequential: those of two methods as long as their comparison is undecided."""
+    compare: list[list[str]] | None = None
+    """Pairs of methods for sequential, as [[mtp,voxposer]]; null: each with the first."""
+    alpha: float = 0.05
+    """Chance of any false decision of a sequential sweep, over all of its comparisons."""
+    margin: float = 0.0
+    """Difference of success rates up to which two methods are alike, which also decides; 0: never."""
+    test: dict[str, Any] = field(
+        default_factory=lambda: {"_target_": "analysis.statistics.sequential.Sequential"}
+    )
+    """What decides: may be looked at after every pair."""
 
 
 @dataclass

@@ -49,37 +49,13 @@ def summarise(cells: Sequence[CellResult]) -> list[Line]:
     groups: dict[tuple[str, str, str, str], list[CellResult]] = {}
     for result in cells:
         cell = result.cell
-        groups.setdefault((cell.method, cell.env, _variant(result), cell.choices["llm"]), []).append(result)
+        variant = " ".join(cell.variant)
+        groups.setdefault((cell.method, cell.env, variant, cell.choices["llm"]), []).append(result)
     return [_line(key, results) for key, results in groups.items()]
-
-
-def _variant(result: CellResult) -> str:
-    """What tells cells of one method and environment apart beside the seed."""
-    typed = [o for o in result.cell.overrides if not o.startswith(_NOT_A_VARIANT)]
-    return " ".join(typed)
 
 
 WIDE = 140
 """Columns from which the table shows everything; also its width where there is no terminal."""
-
-_NOT_A_VARIANT = (
-    "method=",
-    "env=",
-    "llm=",
-    "hydra.",
-    "seed=",
-    "name=",
-    "run.",
-    "record",
-    "tracker",
-    "cache",
-    "budget.usd=",
-    "budget.tokens=",
-    "budget.calls=",
-    "env.tasks=",
-    "env.scenes=",
-    "+",
-)
 
 
 def _line(key: tuple[str, str, str, str], results: Sequence[CellResult]) -> Line:
@@ -129,6 +105,8 @@ def show(result: SweepResult) -> None:
         console.width = WIDE
     console.print(_table(summarise(result.cells), wide=console.width >= WIDE))
     console.print(f"Rows: {result.root}/*/episodes.jsonl", highlight=False, soft_wrap=True)
+    for line in result.comparisons:
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
     complain = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
     unpaired = unpaired_scenes(result.cells)
     if unpaired:

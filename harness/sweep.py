@@ -8,7 +8,7 @@ import signal
 import subprocess
 import time
 from collections import Counter, deque
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -27,12 +27,17 @@ from harness.pool import PROJECT, Died, Finished, Job, Pool, Worker
 from harness.progress import Progress
 from harness.records import VERDICTS, Spent
 from harness.schema import RunConfig
+from harness.stopping import plan as stopping
+from harness.stopping import record as standings
+from harness.stopping.running import Stopping
 from harness.store import CellStore, Digest, Row, claimed
 from harness.trackers import GuardedTracker
 from harness.worker import Player
 
 RETRIED_ERRORS = ("simulator", "crash", "timeout")
 """Errors after which the same sweep plays the episode again, on a fresh simulator."""
+RECORD_EVERY = 2.0
+"""Seconds between two records of how undecided comparisons stand."""
 STOPPING_ERRORS = ("quota", "price", "replay")
 """Errors that every other episode would meet as well: the sweep ends with the first."""
 
@@ -66,6 +71,8 @@ class SweepResult:
     root: Path
     cells: list[CellResult]
     notes: list[str] = field(default_factory=list)
+    comparisons: list[str] = field(default_factory=list)
+    """What a sequential sweep has decided, and what it left out."""
     played: int = 0
     interrupted: bool = False
 
@@ -84,9 +91,10 @@ def run_cells(cells: Sequence[Cell], root: Path) -> SweepResult:
     if not cells:
         raise UsageError("There is no cell to run.")
     preflight.check(cells)
+    planned = stopping.comparisons(cells)
     with claimed(root):
         record.refuse_others(root)
-        return Sweep(cells, root).run()
+        return Sweep(cells, root, comparisons=planned).run()
 
 
 @dataclass(frozen=True)
@@ -141,15 +149,13 @@ class Queue:
         if held:
             self.put_first(held.popleft())
 
-    def drop(self, cell: Cell) -> int:
-        """Take a cell's jobs out; returns how many there were."""
-        jobs = self._jobs.get(cell.env_identity, deque())
-        kept = deque(job for job in jobs if job.cell.identity != cell.identity)
-        self._jobs[cell.env_identity] = kept
-        held = self._held.get(cell.identity, deque())
-        dropped = len(jobs) - len(kept) + len(held)
-        held.clear()
-        return dropped
+    def drop(self, unwanted: Callable[[Job], bool]) -> int:
+        """Take jobs out, ready or held; returns how many there were."""
+        before = len(self)
+        for queues in (self._jobs, self._held):
+            for identity, jobs in queues.items():
+                queues[identity] = deque(job for job in jobs if not unwanted(job))
+        return before - len(self)
 
     def drain(self) -> list[Job]:
         """Take all out, each cell's in its order."""
@@ -168,8 +174,14 @@ class Sweep:
         root: Path,
         share: Share | None = None,
         being_written: Collection[str] = (),
+        comparisons: Sequence[stopping.Comparison] = (),
     ) -> None:
-        """`being_written` are files of rows that jobs of an earlier start still write."""
+        """`being_written` are files of rows that jobs of an earlier start still write. Each of the `comparisons` stops
+        its cells once it has decided."""
+        if comparisons:
+            standings.check(root, comparisons)
+        elif share is None:
+            standings.release(root)
         self._settings = RunConfig(**cells[0].config["run"])
         self._root, self._share, self._being_written = root, share, being_written
         self._code = code_version()
@@ -181,6 +193,14 @@ class Sweep:
         self._left: Counter[str] = Counter()
         self._one_by_one: set[str] = set()
         jobs = [job for cell in cells for job in self._missing(cell)]
+        self._stopping = Stopping(comparisons)
+        for identity, result in self._by_identity.items():
+            for digest in result.rows.values():
+                self._stopping.take(identity, digest)
+        self._left_out: dict[str, set[str]] = {}
+        """Episodes that no comparison wants any more, by the cell's identity."""
+        self._leave_out()
+        jobs = self._stopping.arranged(jobs)
         self._queue = Queue(jobs, self._one_by_one)
         self._left.update(job.cell.identity for job in jobs)
         self._stop_requests = 0
@@ -240,6 +260,28 @@ class Sweep:
             self._result.notes.append(
                 f"{store.folder.name}: {rows} rows were made by code {code}, not by {self._code}, and are kept."
             )
+
+    def _leave_out(self) -> None:
+        """Take what no comparison wants any more out of what the command asks for, and put on record how the comparisons
+        stand."""
+        if not self._stopping.running:
+            return
+        for identity, result in self._by_identity.items():
+            left = {episode for episode in result.wanted if not self._stopping.wants(identity, episode)}
+            if left:
+                self._left_out[identity] = self._left_out.get(identity, set()) | left
+                result.wanted = [episode for episode in result.wanted if episode not in left]
+                result.rows = {episode: row for episode, row in result.rows.items() if episode not in left}
+                self._stores[identity].expect(result.wanted, self._started)
+        self._put_on_record()
+
+    def _put_on_record(self) -> None:
+        counted = {
+            self._by_identity[identity].folder.name: frozenset(self._by_identity[identity].wanted)
+            for identity in self._left_out
+        }
+        standings.write(self._root, self._stopping.record(counted))
+        self._recorded = time.monotonic()
 
     def run(self) -> SweepResult:
         with ExitStack() as stack:
@@ -307,6 +349,7 @@ class Sweep:
             row["status"] == "error"
             and row["error"] in RETRIED_ERRORS
             and job.attempt <= self._settings.retries
+            and self._stopping.wants(job.cell.identity, row["episode"])
             and not self._purse.empty
         ):
             self._earlier[job.cell.identity, row["episode"]] = Spent(**row["spent"])
@@ -327,7 +370,8 @@ class Sweep:
         identity = job.cell.identity
         store = self._stores[identity]
         digest = store.append(row)
-        self._by_identity[identity].rows[digest.episode] = digest
+        if self._stopping.wants(identity, digest.episode):
+            self._by_identity[identity].rows[digest.episode] = digest
         self._result.played += 1
         self._left[identity] -= 1
         if self._left[identity] == 0:
@@ -335,11 +379,26 @@ class Sweep:
         self._tracker.listen()
         self._progress.row(row)
         self._queue.done(job)
+        self._compare(identity, digest)
         self._stop_when_spent()
         if row["status"] == "error":
             self._after_error(job, row)
         else:
             self._errors_in_a_row[identity] = 0
+
+    def _compare(self, identity: str, digest: Digest) -> None:
+        """Give a row to the comparisons, and hand out no more episodes of those that have decided with it; those in
+        flight end."""
+        decided = self._stopping.take(identity, digest)
+        if decided:
+            wants = self._stopping.wants
+            dropped = self._queue.drop(lambda job: not wants(job.cell.identity, str(job.key)))
+            self._progress.dropped(dropped)
+            self._leave_out()
+            for one in decided:
+                self._note(f"{one.standing().words()} {dropped} episodes are not played.")
+        elif self._stopping.running and time.monotonic() - self._recorded > RECORD_EVERY:
+            self._put_on_record()
 
     def _after_error(self, job: Job, row: Row) -> None:
         result = self._by_identity[job.cell.identity]
@@ -356,7 +415,7 @@ class Sweep:
                 if one_by_one
                 else _in_a_row(self._settings.max_errors)
             )
-            if dropped := self._queue.drop(job.cell):
+            if dropped := self._queue.drop(lambda other: other.cell.identity == job.cell.identity):
                 result.stopped = f"{why}; {dropped} episodes were not played"
                 self._progress.dropped(dropped)
 
@@ -400,6 +459,33 @@ class Sweep:
                 f"llm.roles: nothing of what was played now asked for {', '.join(sorted(unused))}."
             )
         self._result.interrupted = self._stop_requests > 0
+        if self._stopping.running:
+            self._put_on_record()
+            self._result.comparisons = self._outcome()
+
+    def _outcome(self) -> list[str]:
+        """How each comparison stands, and what stopping left out."""
+        found = [f"Sequential test: {one.standing().words()}" for one in self._stopping.running]
+        left_out = sum(map(len, self._left_out.values()))
+        beyond = sum(
+            episode in self._stores[identity].digests()
+            for identity, left in self._left_out.items()
+            for episode in left
+        )
+        asked = left_out + sum(len(result.wanted) for result in self._result.cells)
+        found.append(
+            f"Stopping left out {left_out} of {asked} episodes: {left_out - beyond} were not played."
+        )
+        if beyond:
+            found[-1] += (
+                f" {beyond} had been when their comparison decided; they are kept and count in no number."
+            )
+        if left_out:
+            found.append(
+                "The intervals of the table are for a number of episodes that was fixed before; where the data chose "
+                "it, the confidence sequences above hold."
+            )
+        return found
 
     def _on_stop(self) -> None:
         self._note("Stopping once the episodes in flight are done; Ctrl-C again stops now.")

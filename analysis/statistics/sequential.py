@@ -13,15 +13,20 @@ out 0 where the test rejects.
 
 Scenes have to be given in an order that was fixed before they were played. In the order in which they end they are
 not fair coins: a method that fails fast would be seen winning or losing first. No simulator, no rows, no scheduling
-here, and nothing but the standard library."""
+here."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from math import ceil, exp, inf, lgamma, log, log1p
-from typing import Literal
+from math import ceil, exp, inf, lgamma, log
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
 
 _PRIOR = 2.0
 """Of 0.5, 1, 2, 5 and 10 the one with which differences of 0.65 to 0.9 in favour of one method take the fewest pairs
@@ -108,37 +113,26 @@ def _log_wealth(wins: int, losses: int) -> float:
 
 def _log_wealth_against(difference: float, wins: int, losses: int, ties: int) -> float:
     """Against any difference from -1 to 1, by the trapezoidal rule over the log-odds of the bets."""
+    import numpy as np
+
     pairs = wins + losses + ties
     step = 0.1 / 2 ** max(0, ceil(log(pairs / 16, 4))) if pairs else 0.1
-    logs = [
-        weight + wins * win + losses * loss - pairs * _log1p(bet * difference)
-        for bet, weight, win, loss in _bets(step)
-    ]
-    most = max(logs)
-    if most == inf:
-        return inf
-    return most + log(step * sum(exp(value - most) for value in logs))
+    bets, weights, win, loss = _bets(step)
+    with np.errstate(divide="ignore"):
+        logs = weights + wins * win + losses * loss - pairs * np.log1p(bets * difference)
+    most = float(logs.max())
+    return most + log(step * float(np.exp(logs - most).sum())) if most < inf else inf
 
 
 @cache
-def _bets(step: float) -> Sequence[tuple[float, float, float, float]]:
-    """Bets k, the logarithm of their weights, and of what a win and a loss multiply the wealth by."""
-    found = []
-    reach = round(20 / step)
-    for i in range(-reach, reach + 1):
-        odds = i * step
-        win, loss = -_softplus(-odds), -_softplus(odds)  # logarithms of the two chances
-        weight = _PRIOR * (win + loss) - _log_beta(_PRIOR, _PRIOR)
-        found.append((exp(win) - exp(loss), weight, win + log(2), loss + log(2)))
-    return found
+def _bets(step: float) -> tuple[Floats, Floats, Floats, Floats]:
+    """Bets k, the logarithms of their weights, and those of what a win and a loss multiply the wealth by."""
+    import numpy as np
 
-
-def _softplus(x: float) -> float:
-    return max(x, 0.0) + log1p(exp(-abs(x)))
-
-
-def _log1p(x: float) -> float:
-    return log1p(x) if x > -1 else -inf
+    odds = step * np.arange(-round(20 / step), round(20 / step) + 1)
+    first, second = -np.logaddexp(0, -odds), -np.logaddexp(0, odds)  # logarithms of the two chances of a bet
+    weights = _PRIOR * (first + second) - _log_beta(_PRIOR, _PRIOR)
+    return np.exp(first) - np.exp(second), weights, first + log(2), second + log(2)
 
 
 def _log_beta(a: float, b: float) -> float:

@@ -16,6 +16,7 @@ from harness.cluster.scheduler import Scheduler
 from harness.cluster.shards import split
 from harness.failures import UsageError
 from harness.pool import Job
+from harness.stopping import plan as stopping
 from harness.store import Digest, Row, claimed
 from harness.sweep import STOPPING_ERRORS, Sweep, SweepResult
 from harness.tail import Tail
@@ -47,6 +48,7 @@ def run_on_cluster(cells: Sequence[Cell], root: Path, scheduler: Scheduler, plan
     if not cells:
         raise UsageError("There is no cell to run.")
     preflight.check(cells)
+    stopping.refuse(cells, scheduler.name)
     root = root.resolve()
     with claimed(root):
         record.refuse_others(root, scheduler.name)

@@ -8,11 +8,12 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from harness import store
+from harness import pool, store
 from harness.cells import Cell
 from harness.failures import UsageError
 from harness.play import comparable
@@ -22,6 +23,7 @@ from harness.sweep import Job, Queue, run_cells
 from harness.tracing import read
 
 MakeCell = Callable[..., Cell]
+PROJECT = Path(__file__).resolve().parents[2]
 WORKERS = {"workers": 2}
 
 
@@ -138,11 +140,22 @@ def test_a_worker_that_dies_once_is_replaced_and_the_episode_played_again(
     }
 
 
-def test_the_watchdog_ends_a_hung_episode(tmp_path: Path, make_cell: MakeCell) -> None:
-    run = {"workers": 2, "episode_timeout": 3.0, "retries": 0}
-    result = run_cells([make_cell(method={"fault": "hang"}, env={"scenes": 1}, run=run)], tmp_path)
+def test_the_watchdog_ends_a_hung_episode(
+    tmp_path: Path, make_cell: MakeCell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its time is over once it hangs and the others are done, so that none of those needs to be fast."""
+    hangs, root = tmp_path / "hangs", tmp_path / "out"
+
+    def clock() -> float:
+        return time.monotonic() + (1000.0 if hangs.exists() and count_rows(root) == 2 else 0.0)
+
+    monkeypatch.setattr(pool, "time", SimpleNamespace(monotonic=clock))
+    method = {"fault": "hang", "fault_once": str(hangs)}
+    run = {"workers": 2, "episode_timeout": 900.0, "retries": 0}
+    result = run_cells([make_cell(method=method, env={"scenes": 1}, run=run)], root)
     (error,) = result.cells[0].errors
     assert (error.task, error.error) == ("task1", "timeout")
+    assert error.reason == "no end after 900 s (run.episode_timeout)"
     assert len(result.cells[0].rows) == 3
 
 
@@ -227,18 +240,42 @@ sys.exit(0 if result.complete else 1)
 """
 
 
-def start(cell: Cell, root: Path, stderr: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
+PATIENCE = 300.0
+"""Seconds within which a process does what is waited for, on any machine."""
+
+
+def start(cell: Cell, root: Path) -> subprocess.Popen[str]:
     argument = json.dumps([dict(cell.config), dict(cell.choices), str(root)])
-    return subprocess.Popen([sys.executable, "-c", SCRIPT, argument], stderr=stderr)
+    return subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, argument], cwd=PROJECT, stderr=subprocess.PIPE, text=True
+    )
 
 
-def wait_for_rows(root: Path, count: int) -> None:
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline:
-        if sum(path.read_bytes().count(b"\n") for path in root.glob("*/episodes.jsonl")) >= count:
-            return
+def waiting(make_cell: MakeCell, gate: Path) -> Cell:
+    """Two of its cells, as `start` plays them, have the five episodes of task0 done and two workers waiting."""
+    return make_cell(method={"_target_": "tests.harness.waiting.Waiting", "gate": str(gate)}, run=WORKERS)
+
+
+def count_rows(root: Path) -> int:
+    return sum(path.read_bytes().count(b"\n") for path in root.glob("*/episodes.jsonl"))
+
+
+def wait_until(condition: Callable[[], object], what: str) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, what
         time.sleep(0.02)
-    raise AssertionError("the sweep wrote no rows")
+
+
+def wait_for_line(process: subprocess.Popen[str], start: str) -> None:
+    assert process.stderr is not None
+    assert any(line.startswith(start) for line in process.stderr), f"it did not say: {start}"
+
+
+def end_of(process: subprocess.Popen[str]) -> int:
+    """Its exit status."""
+    process.communicate(timeout=PATIENCE)
+    return process.returncode
 
 
 def descendants(root: Path) -> list[str]:
@@ -254,62 +291,61 @@ def descendants(root: Path) -> list[str]:
     return found
 
 
+STOPPING = "Stopping once the episodes in flight are done"
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_a_sweep_that_is_ended_in_the_middle_continues_to_the_same_rows(
     tmp_path: Path, make_cell: MakeCell, number: signal.Signals
 ) -> None:
-    cell = make_cell(method={"seconds": 0.05, "trials": 2}, run=WORKERS)
-    calm = make_cell(method={"seconds": 0.05, "trials": 2})
-    undisturbed = tmp_path / "undisturbed"
-    run_cells([Cell({**calm.config, "seed": seed}, calm.choices) for seed in (0, 1)], undisturbed)
-    root = tmp_path / "killed"
+    gate, root, undisturbed = tmp_path / "gate", tmp_path / "killed", tmp_path / "undisturbed"
+    cell = waiting(make_cell, gate)
     process = start(cell, root)
-    wait_for_rows(root, 4)
+    wait_until(lambda: count_rows(root) == 5, "the sweep wrote no rows")
     process.send_signal(number)
-    assert process.wait(timeout=20) != 0
-    deadline = time.monotonic() + 5
-    while descendants(root) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert descendants(root) == []
-    done = len(store.load(root))
-    assert 4 <= done < 30
-    again = start(cell, root)
-    assert again.wait(timeout=60) == 0
+    if number == signal.SIGINT:
+        wait_for_line(process, STOPPING)
+        gate.touch()
+    assert end_of(process) != 0
+    wait_until(lambda: descendants(root) == [], "its workers outlived it")
+    in_flight = (6, 7) if number == signal.SIGINT else (5,)
+    assert len(store.load(root)) in in_flight
+    gate.touch()
+    assert end_of(start(cell, root)) == 0
+    assert end_of(start(cell, undisturbed)) == 0
     assert rows_of(root) == rows_of(undisturbed)
+    assert len(rows_of(root)) == 30
 
 
 @pytest.mark.parametrize("times", [1, 2])
 def test_ctrl_c_once_ends_what_is_being_played_and_twice_stops_now(
     tmp_path: Path, make_cell: MakeCell, times: int
 ) -> None:
-    seconds = {1: 1.0, 2: 600.0}[times]
-    process = start(make_cell(method={"seconds": seconds}, run={"workers": 2}), tmp_path, subprocess.PIPE)
-    assert process.stderr is not None
-    assert b"30 episodes" in process.stderr.readline()
-    deadline = time.monotonic() + 60
-    while len(descendants(tmp_path)) < 2 and time.monotonic() < deadline:
-        time.sleep(0.02)
+    gate, root = tmp_path / "gate", tmp_path / "out"
+    process = start(waiting(make_cell, gate), root)
+    wait_for_line(process, "2 cells, 30 episodes")
+    wait_until(lambda: count_rows(root) == 5, "the sweep wrote no rows")
     process.send_signal(signal.SIGINT)
-    assert b"Stopping once the episodes in flight are done" in process.stderr.readline()
+    wait_for_line(process, STOPPING)
     if times == 2:
         process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=60) != 0
-    process.stderr.close()
-    rows = store.load(tmp_path)
+    else:
+        gate.touch()
+    assert end_of(process) != 0
+    rows = store.load(root)
     assert {row["status"] for row in rows} <= {"success", "failure"}
-    assert (2 <= len(rows) < 30) if times == 1 else not rows
-    while descendants(tmp_path) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert descendants(tmp_path) == []
+    assert len(rows) in ((6, 7) if times == 1 else (5,))
+    wait_until(lambda: descendants(root) == [], "its workers outlived it")
 
 
 def test_two_sweeps_on_one_folder(tmp_path: Path, make_cell: MakeCell) -> None:
-    process = start(make_cell(method={"seconds": 0.2}, run=WORKERS), tmp_path)
-    wait_for_rows(tmp_path, 1)
+    root = tmp_path / "out"
+    process = start(waiting(make_cell, tmp_path / "gate"), root)
+    wait_until(lambda: count_rows(root) == 5, "the sweep wrote no rows")
     with pytest.raises(UsageError, match="in use by process"):
-        run_cells([make_cell()], tmp_path)
+        run_cells([make_cell()], root)
     process.kill()
-    process.wait()
+    process.communicate()
 
 
 def test_the_queue_keeps_a_worker_on_its_simulator(make_cell: MakeCell) -> None:
@@ -320,7 +356,7 @@ def test_the_queue_keeps_a_worker_on_its_simulator(make_cell: MakeCell) -> None:
     assert first is not None
     taken = [queue.take(first.cell.env_identity) for _ in range(2)]
     assert [job and job.cell.identity for job in taken] == [first.cell.identity] * 2
-    assert queue.drop(cells[1] if first.cell is cells[0] else cells[0]) == 3
+    assert queue.drop(lambda job: job.cell is not first.cell) == 3
     assert queue.take("") is None
     assert len(queue) == 0
 
