@@ -84,9 +84,7 @@ class Ur5:
         return (CAMERA,)
 
     def problems(self) -> list[Problem]:
-        found = []
-        if importlib.util.find_spec("rtde_control") is None:
-            found.append(Problem("the package ur_rtde is not installed", "pip install ur_rtde"))
+        found = package_problems()
         if self.ip is None:
             found.append(Problem("the robot's address is not known", "Set env.ip=ADDRESS"))
         if self.camera_pose is None:
@@ -109,13 +107,20 @@ class Ur5:
         """Raises `SimulatorError` when the robot, the gripper or the terminal is not there."""
         from envs.ur5.environment import Ur5Environment
 
-        return Ur5Environment(self)
+        assert self.detector is not None
+        return Ur5Environment(self, part(self.camera)(), part(self.detector)())
 
     @property
     def stop_place(self) -> Path:
         from envs.ur5.stop import FOLDER
 
         return FOLDER if self.stop_folder is None else Path(self.stop_folder)
+
+
+def package_problems() -> list[Problem]:
+    if importlib.util.find_spec("rtde_control") is None:
+        return [Problem("the package ur_rtde is not installed", "pip install ur_rtde")]
+    return []
 
 
 def part(path: str) -> Any:

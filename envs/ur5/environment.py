@@ -14,11 +14,11 @@ import envs.ur5_sim
 from envs.mujoco.marks import draw, marks
 from envs.mujoco.names import Names
 from envs.mujoco.task import EmbeddedTask, discover
-from envs.ur5 import CAMERA, Ur5, part, stop
+from envs.ur5 import CAMERA, Ur5, stop
 from envs.ur5.gripper import Robotiq
 from envs.ur5.motion import CONTROL_HZ, Driver, Limits
 from envs.ur5.operator import Operator
-from envs.ur5.perception import Perception
+from envs.ur5.perception import Camera, Detector, Perception
 from envs.ur5.robot import Robot
 from harness.failures import PerceptionFailure, SimulatorError, UsageError
 from harness.protocols import Motion, PointCloud, Pose, Reset, Verdict, View
@@ -38,18 +38,17 @@ class Ur5Environment:
     surface_names = ("table", "workbench", "tabletop")
     prompts = Path(envs.ur5_sim.__file__).parent / "prompts"
 
-    def __init__(self, config: Ur5) -> None:
-        """Connects to everything; nothing moves. Raises `SimulatorError`."""
-        assert config.ip is not None and config.camera_pose is not None and config.detector is not None
+    def __init__(self, config: Ur5, camera: Camera, detector: Detector) -> None:
+        """Connects to the robot and its gripper; nothing moves. Raises `SimulatorError`."""
+        assert config.ip is not None and config.camera_pose is not None
         self._config = config
+        self._period = 1 / CONTROL_HZ
         self.workspace = np.array(config.workspace)
         self._definitions = discover("envs.ur5_sim.tasks")
         self._operator = Operator()
-        self._perception = Perception(
-            part(config.camera)(), part(config.detector)(), config.camera_pose, self.workspace
-        )
-        self._gripper = Robotiq(config.ip, config.gripper_port)
-        self._robot = Robot(config.ip, config.base_turn, config.tool)
+        self._perception = Perception(camera, detector, config.camera_pose, self.workspace)
+        self._address = config.ip
+        self._connect()
         stop.register(config.stop_place, config.ip, config.dashboard_port)
         self._task: EmbeddedTask | None = None
         self._names = Names([], {})
@@ -64,8 +63,8 @@ class Ur5Environment:
             raise UsageError(f"ur5 has no task {task!r}; it has {', '.join(sorted(self._definitions))}")
         self._task = self._definitions[task]
         self._names = Names([(name, name) for name in self._task.objects], {})
+        self._make_ready()
         self._driver = driver = self._new_driver(self._task.step_limit)
-        things = ", ".join(self._task.objects)
         if not self._operator.allows(
             f"Task {task}, scene {scene}. The robot opens its fingers and goes home."
         ):
@@ -75,19 +74,17 @@ class Ur5Environment:
         for motion in (driver.set_gripper(1.0), driver.home(self._config.home)):
             if not motion.reached:
                 raise SimulatorError(f"the robot did not come home: {motion.reason}")
-        question = f"Lay out scene {scene} as each time: {things}. Then the robot moves by itself."
-        if not self._operator.allows(question):
-            raise SimulatorError("the operator did not lay out the scene")
+        digest = self._lay_out(self._task, scene, seeds)
         self._perception.forget()
         driver.steps = 0
         self._solved, self._judged_at = False, 0
-        return Reset("")
+        return Reset(digest)
 
     def verdict(self) -> Verdict:
         """The operator's word, asked again after each time that something has moved; a yes is final."""
         if self._task is not None and not self._solved and self._judged_at != self._driver.steps:
             self._judged_at = self._driver.steps
-            self._solved = self._operator.judges(self._task.instructions[0])
+            self._solved = self._operator.judges(self._question(self._task))
         return Verdict(self._solved, holds=self._solved, subtasks_done=int(self._solved))
 
     def steps(self) -> int:
@@ -154,9 +151,42 @@ class Ur5Environment:
 
     def close(self) -> None:
         self._perception.close()
+        self._disconnect()
+        stop.unregister(self._config.stop_place, self._address, self._config.dashboard_port)
+        self._operator.close()
+
+    def _lay_out(self, task: EmbeddedTask, scene: int, seeds: Seeds) -> str:
+        """Have the operator put up a scene; returns its hash where there is one."""
+        things = ", ".join(task.objects)
+        question = f"Lay out scene {scene} as each time: {things}. Then the robot moves by itself."
+        if not self._operator.allows(question):
+            raise SimulatorError("the operator did not lay out the scene")
+        return ""
+
+    def _question(self, task: EmbeddedTask) -> str:
+        """What the operator judges."""
+        return task.instructions[0]
+
+    def _make_ready(self) -> None:
+        """After whatever stopped the last episode: wait until the operator has cleared it, connect again, have the
+        robot's program run."""
+        while stop.stopped(self._config.stop_place):
+            cleared = "The robot is stopped. When it is safe: python -m envs.ur5.stop --clear. And then here"
+            if not self._operator.allows(cleared):
+                raise SimulatorError("stopped from another terminal, and the operator left it so")
+        if not self._robot.connected():
+            self._disconnect()
+            self._connect()
+        self._robot.resume()
+
+    def _connect(self) -> None:
+        config = self._config
+        self._gripper = Robotiq(self._address, config.gripper_port)
+        self._robot = Robot(self._address, config.dashboard_port, config.base_turn, config.tool)
+
+    def _disconnect(self) -> None:
         self._gripper.close()
         self._robot.close()
-        self._operator.close()
 
     def _new_driver(self, step_limit: int) -> Driver:
         config = self._config
@@ -168,6 +198,7 @@ class Ur5Environment:
             config.stop_place,
             step_limit,
             config.confirm == "motion",
+            self._period,
             self._after_step,
         )
 

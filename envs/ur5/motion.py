@@ -57,13 +57,15 @@ class Driver:
         stop_folder: Path,
         step_limit: int,
         ask_each: bool,
+        period: float,
         after_step: Callable[[], None],
     ) -> None:
+        """`period`: seconds of a control step."""
         self.steps = 0
         self.opening = 1.0
         self._robot, self._gripper, self._operator = robot, gripper, operator
         self._limits, self._stop_folder, self._step_limit = limits, stop_folder, step_limit
-        self._ask_each, self._after_step = ask_each, after_step
+        self._ask_each, self._period, self._after_step = ask_each, period, after_step
 
     def move(self, pose: Pose, speed: float = 1.0) -> Motion:
         """See `harness.protocols.Manipulation.move`. `speed` is cut to 0.1..3, and the result to the limit."""
@@ -71,22 +73,27 @@ class Driver:
         factor = checked_speed(speed, SLOWEST, FASTEST)
         if not self._inside(wanted.position, _MARGIN):
             return self._refused(wanted.position, "the target lies outside the workspace")
+        self._check()
         if not self._robot.reaches(wanted):
             return self._refused(wanted.position, "the robot reaches no such pose within its safety limits")
         place = ", ".join(f"{1000 * value:.0f}" for value in wanted.position)
         if not self._allowed(f"The tool moves to ({place}) mm."):
             return self._refused(wanted.position, "the operator did not allow it")
-        self._check()
-        self._robot.start_line(wanted, min(SPEED * factor, self._limits.speed), self._limits.acceleration)
-        return self._followed(wanted.position, self._robot.moving, watch_tool=True)
+        speed, acceleration = min(SPEED * factor, self._limits.speed), self._limits.acceleration
+        return self._followed(
+            lambda: self._robot.start_line(wanted, speed, acceleration),
+            self._robot.moving,
+            wanted.position,
+        )
 
     def home(self, joints: Sequence[float]) -> Motion:
         """Through joint space, at the limits."""
         if not self._allowed("The robot goes home."):
             return self._refused(self._robot.pose().position, "the operator did not allow it")
-        self._check()
-        self._robot.start_joints(joints, self._limits.joint_speed, self._limits.acceleration)
-        motion = self._followed(None, self._robot.moving)
+        speed, acceleration = self._limits.joint_speed, self._limits.acceleration
+        motion = self._followed(
+            lambda: self._robot.start_joints(joints, speed, acceleration), self._robot.moving
+        )
         off = float(np.abs(self._robot.joints() - joints).max())
         if motion.reached and off > 0.02:
             return Motion(False, f"a joint stopped {math.degrees(off):.0f} degrees from home")
@@ -105,33 +112,35 @@ class Driver:
             return Motion(True)
         if not self._allowed("The gripper opens." if wanted else "The gripper closes."):
             return self._refused(self._robot.pose().position, "the operator did not allow it")
-        self._check()
+        position = OPEN if wanted else CLOSED
+        motion = self._followed(lambda: self._gripper.command(position), self._gripper.moving)
         self.opening = wanted
-        self._gripper.command(OPEN if wanted else CLOSED)
-        motion = self._followed(None, self._gripper.moving)
         if motion.reached and wanted and self._gripper.position() > 20:
             return Motion(False, "the fingers could not open")
         return motion
 
     def _followed(
-        self, target: Floats | None, moving: Callable[[], bool], watch_tool: bool = False
+        self, start: Callable[[], None], moving: Callable[[], bool], target: Floats | None = None
     ) -> Motion:
-        """Watch what was started to its end. Whatever goes wrong on the way stops the robot first."""
+        """Start something and watch it to its end, and the tool where it has a target. Whatever goes wrong on the way
+        stops the robot first."""
+        self._check()
         reason = ""
         try:
+            start()
             while moving():
                 if self._robot.protected():
                     reason = "the robot stopped itself: it ran into something"
                     break
-                if watch_tool and not self._inside(self._robot.pose().position, 3 * _MARGIN):
-                    self._halt()
+                if target is not None and not self._inside(self._robot.pose().position, 3 * _MARGIN):
+                    self._robot.stop()
                     reason = "the tool left the workspace"
                     break
                 self._step()
                 self._check()
             self._check()
-        except BaseException:
-            self._halt()
+        except BaseException as why:
+            self._halt(why)
             raise
         if reason and self._robot.protected():
             self._operator.allows("The robot stopped itself. Unlock it on the pendant.")
@@ -147,7 +156,7 @@ class Driver:
         """Wait for one control step."""
         if self.steps >= self._step_limit:
             raise StepLimit(f"the task's {self._step_limit} control steps are spent")
-        time.sleep(1 / CONTROL_HZ)
+        time.sleep(self._period)
         self.steps += 1
         self._after_step()
 
@@ -159,14 +168,15 @@ class Driver:
             )
         reason = self._robot.halted()
         if reason:
-            raise SimulatorError(f"the UR5 does not move: {reason}")
+            raise SimulatorError(f"the UR5 {reason}")
 
-    def _halt(self) -> None:
-        """Stop both; that one of them no longer listens keeps neither from being told."""
-        try:
-            self._robot.stop()
-        finally:
-            self._gripper.halt()
+    def _halt(self, why: BaseException) -> None:
+        """Stop both. That one of them no longer listens keeps the other from nothing, and is noted at `why`."""
+        for halt in (self._robot.stop, self._gripper.halt):
+            try:
+                halt()
+            except SimulatorError as deaf:
+                why.add_note(f"and {deaf}")
 
     def _allowed(self, what: str) -> bool:
         return not self._ask_each or self._operator.allows(what)

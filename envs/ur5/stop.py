@@ -28,10 +28,16 @@ def stopped(folder: Path) -> bool:
 def register(folder: Path, host: str, port: int) -> None:
     """Note a robot's dashboard server, so that the stop reaches it."""
     folder.mkdir(parents=True, exist_ok=True)
-    known = _robots(folder)
+    known = robots(folder)
     if (host, port) not in known:
         with (folder / _ROBOTS).open("a", encoding="utf-8") as file:
             file.write(f"{host} {port}\n")
+
+
+def unregister(folder: Path, host: str, port: int) -> None:
+    """Forget a robot that is driven no more."""
+    left = [robot for robot in robots(folder) if robot != (host, port)]
+    (folder / _ROBOTS).write_text("".join(f"{host} {port}\n" for host, port in left), encoding="utf-8")
 
 
 def stop(folder: Path) -> list[str]:
@@ -39,9 +45,9 @@ def stop(folder: Path) -> list[str]:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / _WORD).touch()
     failed = []
-    for host, port in _robots(folder):
+    for host, port in robots(folder):
         try:
-            _end_program(host, port)
+            end_program(host, port)
         except OSError as error:
             failed.append(f"{host}:{port} did not take the stop: {error}")
     return failed
@@ -52,14 +58,8 @@ def clear(folder: Path) -> None:
     (folder / _WORD).unlink(missing_ok=True)
 
 
-def _robots(folder: Path) -> list[tuple[str, int]]:
-    with suppress(FileNotFoundError):
-        lines = (folder / _ROBOTS).read_text(encoding="utf-8").splitlines()
-        return [(host, int(port)) for host, port in map(str.split, lines)]
-    return []
-
-
-def _end_program(host: str, port: int) -> None:
+def end_program(host: str, port: int) -> None:
+    """Have a robot's dashboard server end its program, which brings the arm to a halt. Raises `OSError`."""
     with (
         socket.create_connection((host, port), timeout=_PATIENCE) as connection,
         connection.makefile("r") as told,
@@ -69,6 +69,14 @@ def _end_program(host: str, port: int) -> None:
         answer = told.readline().strip()
         if not answer.startswith("Stopped"):
             raise OSError(f"it answered {answer!r}")
+
+
+def robots(folder: Path) -> list[tuple[str, int]]:
+    """Those that are driven: address and port of the dashboard server."""
+    with suppress(FileNotFoundError):
+        lines = (folder / _ROBOTS).read_text(encoding="utf-8").splitlines()
+        return [(host, int(port)) for host, port in map(str.split, lines)]
+    return []
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
