@@ -21,7 +21,7 @@ NOOP: dict[str, Any] = {
     "retriever": {"_target_": "methods.retrieval.RandomRank"},
     "tracker": {"_target_": "harness.trackers.NoTracker"},
     "record": {"trace": True, "images": False, "video": "none", "camera": "front", "fps": 10.0},
-    "run": {"workers": 0, "episode_timeout": 60.0, "retries": 1, "max_errors": 5, "fail_fast": False},
+    "run": {"workers": 0, "episode_timeout": 600.0, "retries": 1, "max_errors": 5, "fail_fast": False},
     "sampling": {"temperature": 0.0, "max_tokens": 512},
     "sandbox": {"seconds": 5.0, "memory_mb": 1024, "output_chars": 10000, "api_calls": 2000},
     "cache": {"path": None},
