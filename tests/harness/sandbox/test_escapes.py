@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import builtins
 import os
+import signal
 import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -19,6 +21,7 @@ from harness.failures import CodeFailure
 from harness.sandbox import Limits, Sandbox
 
 LIMITS = Limits(seconds=0.4, memory_mb=256, output_chars=2000, api_calls=200)
+UNHURRIED = replace(LIMITS, seconds=60.0)
 
 
 class Thing:
@@ -296,19 +299,18 @@ def test_there_are_enough_of_them() -> None:
 @pytest.mark.parametrize("code", SNIPPETS)
 def test_nothing_gets_out(code: str, done: list[str]) -> None:
     threads = threading.active_count()
-    started = time.monotonic()
+    started = time.process_time()
     with pytest.raises(CodeFailure, match=r"^line \d+: "):
         Sandbox(LIMITS).compile(code, api(done)).run()
-    assert time.monotonic() - started < 15  # it came back; how soon depends on the machine's load
+    assert time.process_time() - started < 15
     assert done == []
     assert threading.active_count() == threads
 
 
 def test_api_objects_stay_usable() -> None:
     events: list[str] = []
-    result = (
-        Sandbox(LIMITS).compile("t = detect('x')\nret_val = (t.near(), t.position[1])", api(events)).run()
-    )
+    code = "t = detect('x')\nret_val = (t.near(), t.position[1])"
+    result = Sandbox(UNHURRIED).compile(code, api(events)).run()
     assert result["ret_val"] == ("near", 2)
 
 
@@ -321,7 +323,7 @@ def test_api_objects_stay_usable() -> None:
 )
 def test_values_of_the_api_are_handed_over(code: str) -> None:
     things = [Thing(), Thing()]
-    result = Sandbox(LIMITS).compile(code, {**api([]), "things": things}).run()
+    result = Sandbox(UNHURRIED).compile(code, {**api([]), "things": things}).run()
     assert list(result["ret_val"]) in ([9, 2, 3], ["near", "near"])  # type: ignore[call-overload]
 
 
@@ -333,6 +335,14 @@ def test_a_module_is_not_an_api() -> None:
 def test_numpy_of_the_api_is_replaced_by_the_sandbox_s_own() -> None:
     with pytest.raises(CodeFailure, match="not available"):
         Sandbox().compile("np.load('x')", {"np": np}).run()
+
+
+CLOCK = (
+    "import time, types\n"
+    "from harness.sandbox import Limits, Sandbox, running\n"
+    "running.time = types.SimpleNamespace(monotonic=time.process_time)\n"
+)
+"""A program's clock that counts what this process does, not what others on the machine do."""
 
 
 @pytest.mark.parametrize(
@@ -347,14 +357,12 @@ def test_a_native_call_that_never_returns_ends_the_process(code: str, tmp_path: 
     hang = tmp_path / "hang"
     script = (
         "import sys, pathlib\n"
-        "from harness.sandbox import Limits, Sandbox\n"
+        f"{CLOCK}"
         "sandbox = Sandbox(Limits(seconds=0.2), hang_file=pathlib.Path(sys.argv[1]), grace=0.3)\n"
         "sandbox.compile(sys.argv[2], {}).run()\n"
     )
-    started = time.monotonic()
-    ended = subprocess.run([sys.executable, "-c", script, str(hang), code], timeout=30, check=False)
-    assert time.monotonic() - started < 10
-    assert ended.returncode != 0
+    ended = subprocess.run([sys.executable, "-c", script, str(hang), code], timeout=300, check=False)
+    assert ended.returncode == -signal.SIGPROF
     assert "<program>" in hang.read_text()
 
 
@@ -362,7 +370,7 @@ def test_a_program_that_ends_in_time_leaves_the_hang_file_empty(tmp_path: Path) 
     hang = tmp_path / "hang"
     script = (
         "import sys, pathlib, time\n"
-        "from harness.sandbox import Limits, Sandbox\n"
+        f"{CLOCK}"
         "sandbox = Sandbox(Limits(seconds=0.1), hang_file=pathlib.Path(sys.argv[1]), grace=0.1)\n"
         "def work():\n"
         "    end = time.process_time() + 0.5\n"
@@ -370,7 +378,7 @@ def test_a_program_that_ends_in_time_leaves_the_hang_file_empty(tmp_path: Path) 
         "sandbox.compile('work()', {'work': work}).run()\n"
         "work()\n"
     )
-    ended = subprocess.run([sys.executable, "-c", script, str(hang)], timeout=30, check=False)
+    ended = subprocess.run([sys.executable, "-c", script, str(hang)], timeout=300, check=False)
     assert ended.returncode == 0
     assert hang.read_text() == ""
 
