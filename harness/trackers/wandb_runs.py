@@ -50,6 +50,11 @@ class WandbRuns:
         return _Open(self, root)
 
 
+def tags_of(cell: TrackedCell) -> list[str]:
+    """As the cell's run has them."""
+    return [f"{key}:{value}"[:LONGEST_TAG] for key, value in cell.tags.items()]
+
+
 class _Open:
     """Runs of one process; several may be open at once."""
 
@@ -72,7 +77,7 @@ class _Open:
             group=cell.experiment,
             job_type=cell.method,
             name=cell.name,
-            tags=[f"{key}:{value}"[:LONGEST_TAG] for key, value in cell.tags.items()],
+            tags=tags_of(cell),
             config={**cell.config, "choices": dict(cell.choices), "cell": cell.identity, "code": code},
             allow_val_change=True,
             dir=self._root,

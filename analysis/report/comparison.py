@@ -1,0 +1,123 @@
+"""What an experiment compares, environment by environment: methods with their rates, over all tasks and by task, what a
+success costs, and the keys at which their configs differ. The page and W&B show the same; this knows neither."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from analysis.report import overview
+from analysis.report.overview import Line
+from analysis.rows import CellInfo, Rows
+from analysis.statistics.rates import Rate
+from analysis.tables.layout import DASH
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A line of the table of methods: the cells of a method, or of a variant of it, over seeds."""
+
+    line: Line
+    cells: tuple[CellInfo, ...]
+    tasks: dict[str, Rate]
+    """By task; of one that has nothing but errors over no episode."""
+
+    @property
+    def name(self) -> str:
+        return f"{self.line.method} {self.line.variant}".strip()
+
+
+@dataclass(frozen=True)
+class World:
+    """The contenders of one environment; rates of different ones are not compared."""
+
+    env: str
+    contenders: tuple[Contender, ...]
+
+    @property
+    def tasks(self) -> list[str]:
+        return sorted({task for contender in self.contenders for task in contender.tasks})
+
+
+@dataclass(frozen=True)
+class Table:
+    """Texts. The first column has names, the others values, which are words in `words`."""
+
+    heads: tuple[str, ...]
+    rows: list[tuple[str, ...]]
+    words: frozenset[str] = frozenset()
+
+
+def compare(rows: Rows) -> list[World]:
+    """In the order of the environments' and methods' names."""
+    worlds: dict[str, list[Contender]] = {}
+    for (method, env, variant), cells in overview.groups(rows).items():
+        line = overview.line_of(rows, method, env, variant, cells)
+        contender = Contender(line, tuple(cells), _tasks(rows, cells))
+        worlds.setdefault(env, []).append(contender)
+    return [World(env, tuple(contenders)) for env, contenders in sorted(worlds.items())]
+
+
+def methods(world: World) -> Table:
+    """Success rates with their exact intervals, and what stands beside them."""
+    rows = [tuple(overview.texts(contender.line)) for contender in world.contenders]
+    return Table(overview.HEADS, rows, overview.WORDS)
+
+
+def tasks(world: World) -> Table:
+    """Success rate and exact interval of each task, a column a contender."""
+    heads = ("task", *(contender.name for contender in world.contenders))
+    rows = [
+        (task, *(_rate(contender.tasks.get(task)) for contender in world.contenders)) for task in world.tasks
+    ]
+    return Table(heads, rows)
+
+
+def costs(world: World) -> Table:
+    """What a success costs: all episodes with a verdict, failures included, over the successes."""
+    heads = ("method", "success", "cost/success", "tokens/success", "calls/success", "s/episode")
+    rows = []
+    for contender in world.contenders:
+        line = contender.line
+        rows.append(
+            (
+                contender.name,
+                overview.rate_texts(line.rate)[0],
+                "unknown" if line.cost_usd is None else _over(line.cost_usd, line, "${:.4f}"),
+                _over(line.tokens, line, "{:.0f}"),
+                _over(line.calls, line, "{:.1f}"),
+                DASH if line.seconds is None else f"{line.seconds:.2f}",
+            )
+        )
+    return Table(heads, rows)
+
+
+def differences(world: World) -> Table:
+    """Keys at which the contenders' configs differ beyond the seed, as they are typed; a dash where a method has none."""
+    firsts = [contender.cells[0] for contender in world.contenders]
+    keys = sorted({key for other in firsts[1:] for key in firsts[0].differences(other)})
+    leaves = [key for key in keys if not any(other.startswith(f"{key}.") for other in keys)]
+    heads = ("key", *(contender.name for contender in world.contenders))
+    rows = [(key, *(DASH if (said := cell.says(key)) is None else said for cell in firsts)) for key in leaves]
+    return Table(heads, rows, frozenset(heads))
+
+
+def _tasks(rows: Rows, cells: Sequence[CellInfo]) -> dict[str, Rate]:
+    found = rows.query(
+        "SELECT task, count_if(status = 'success'), count_if(status != 'error') FROM rows "
+        "WHERE cell IN (SELECT unnest(?)) GROUP BY task ORDER BY task",
+        [cell.identity for cell in cells],
+    )
+    return {task: Rate(successes, episodes) for task, successes, episodes in found}
+
+
+def _rate(rate: Rate | None) -> str:
+    if rate is None or not rate.episodes:
+        return DASH
+    value, interval = overview.rate_texts(rate)
+    return f"{value} ({interval})"
+
+
+def _over(total: float, line: Line, shape: str) -> str:
+    """Per success; without one there is no such number."""
+    return shape.format(total / line.successes) if line.successes else DASH
