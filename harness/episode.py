@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from harness.chat.budget import EpisodeGuard
 from harness.chat.keys import request_key, written_down
 from harness.failures import BudgetExceeded, MethodFailure, ResetError, SimulatorError
-from harness.protocols import ChatModel, Environment, Message, Reply, Reset, Sampling, Task
+from harness.protocols import ChatModel, Environment, Message, Reply, Reset, Sampling, Task, Verdict
 from harness.records import EpisodeKey, Spent, TrialRecord, Usage
 from harness.seeding import Seeds
 
@@ -79,6 +79,14 @@ class Episode:
         wording = self.task.instructions[self.key.instruction]
         return wording.format_map(self.variation) if self.variation else wording
 
+    def verdict(self) -> Verdict:
+        """The oracle's word on what this episode asks for."""
+        return self.env.verdict()
+
+    def steps(self) -> int:
+        """Control steps of the trial in progress, or of the last one."""
+        return self.env.steps()
+
     @contextmanager
     def trial(self) -> Iterator[Trial]:
         """Reset to the episode's scene and attempt it. A `MethodFailure` inside ends the trial with its
@@ -102,9 +110,9 @@ class Episode:
             record.seconds = round(time.monotonic() - started, 4)
             self.current = None
         self._observe("end", index)
-        verdict = self.env.verdict()
+        verdict = self.verdict()
         record.success, record.success_at_end = verdict.success, verdict.holds
-        record.steps = self.env.steps()
+        record.steps = self.steps()
         record.subtasks_done, record.subtasks = verdict.subtasks_done, verdict.subtasks
         if not verdict.success:
             record.failure = failure.kind if failure else "goal"

@@ -14,6 +14,7 @@ from typing import Any
 
 from harness import __version__
 from harness.cells import Cell
+from harness.chains import play_chain
 from harness.chat.budget import EpisodeGuard
 from harness.chat.models import OpenModels
 from harness.episode import Episode, events_of
@@ -102,7 +103,10 @@ def play(runtime: CellRuntime, env: Environment, key: EpisodeKey, attempt: int) 
         try:
             trace("episode", method=cell.method, env=cell.env, key=str(key), seed=cell.seed)
             episode.observers.append(recorder.observer(env, key))
-            runtime.method.play(episode)
+            if episode.task.sentences > 1:
+                play_chain(runtime.method, episode)
+            else:
+                runtime.method.play(episode)
             status, kind, reason = verdict_of(episode)
         except MethodFailure as failure:
             status, kind, reason = "failure", failure.kind, str(failure)

@@ -35,9 +35,12 @@ class Task:
     name: str
     instructions: tuple[str, ...]
     step_limit: int
-    """Control steps that a trial may take."""
+    """Control steps that a trial may take; in a chain, that each of its sentences may take."""
     share: int = 1
     """Scenes that it has for each one that `env.scenes` asks for: a suite may weigh its tasks."""
+    sentences: int = 1
+    """More than one for a chain: they are given one after the other, see `Chained`, and the instruction tells them all,
+    for people who read the row."""
 
 
 @dataclass(frozen=True)
@@ -294,6 +297,28 @@ class LongHorizon(Actuation, Protocol):
 
     def current_subtask(self) -> int | None:
         """Index of the first one that is not done of the stage that runs; None when all of its are."""
+        ...
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """What is asked for at one place of a chain."""
+
+    task: str
+    """The task by its own name, as the environment's single tasks have it."""
+    text: str
+
+
+@runtime_checkable
+class Chained(Environment, Protocol):
+    """An environment that has chains of tasks, CALVIN's long-horizon protocol: a sentence is given, and when its task is
+    done the next one is, with no reset between. `verdict` counts the tasks that are done as subtasks. `harness.chains`
+    plays them, up to the first one that fails."""
+
+    def next_sentence(self) -> Sentence | None:
+        """Give the sentence that is to be done now, the first one after a reset; None when all are done. It is judged
+        against the state in which it was given, and has the task's control steps to itself. Once it is done, a control
+        step raises `StepLimit` until the next one is given; asked for again before, this is the same sentence."""
         ...
 
 

@@ -78,10 +78,13 @@ class Digest:
     seconds: float
     trace: str | None
     spent: Spent = field(default_factory=Spent)
+    chain: tuple[int, int] | None = None
+    """Of a chain: how many of how many sentences are done."""
 
     @classmethod
     def of(cls, row: Row) -> Digest:
         usage = row["usage"] or {"calls": 0, "prompt_tokens": 0, "completion_tokens": 0, "cost_usd": None}
+        chain = row["trials"][-1]["facts"].get("chain") if row.get("trials") else None
         return cls(
             episode=row["episode"],
             task=row["task"],
@@ -100,6 +103,7 @@ class Digest:
             seconds=row["timings"].get("seconds", 0.0),
             trace=row["trace"],
             spent=Spent(**row.get("spent", {})),
+            chain=(chain["done"], chain["of"]) if chain else None,
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +34,8 @@ class Line:
     seconds: float
     """Median wall-clock time of an episode."""
     failures: dict[str, int]
+    in_a_row: tuple[int, ...] = ()
+    """Of chains: episodes with the first sentence done, with the first two, and so on; empty where they are none."""
 
     @property
     def rate(self) -> float | None:
@@ -77,7 +79,14 @@ def _line(key: tuple[str, str, str, str], results: Sequence[CellResult]) -> Line
         cost_usd=None if None in costs else sum(filter(None, costs)),
         seconds=statistics.median(row.seconds for row in rows) if rows else 0.0,
         failures=dict(Counter(str(row.failure) for row in rows if row.status == "failure")),
+        in_a_row=_in_a_row(rows),
     )
+
+
+def _in_a_row(rows: Sequence[Digest]) -> tuple[int, ...]:
+    chains = [row.chain for row in rows if row.chain]
+    longest = max((total for _, total in chains), default=0)
+    return tuple(sum(done >= length for done, _ in chains) for length in range(1, longest + 1))
 
 
 def _solved_by(rows: Sequence[Digest]) -> tuple[int, ...]:
@@ -103,10 +112,14 @@ def show(result: SweepResult) -> None:
     console = Console()
     if not console.is_terminal:
         console.width = WIDE
-    console.print(_table(summarise(result.cells), wide=console.width >= WIDE))
+    methods = summarise(result.cells)
+    console.print(_table(methods, wide=console.width >= WIDE))
+    for method in methods:
+        if method.in_a_row:
+            console.print(chain_line(method), highlight=False, markup=False, soft_wrap=True)
     console.print(f"Rows: {result.root}/*/episodes.jsonl", highlight=False, soft_wrap=True)
-    for line in result.comparisons:
-        console.print(line, highlight=False, markup=False, soft_wrap=True)
+    for said in _comparisons(result):
+        console.print(said, highlight=False, markup=False, soft_wrap=True)
     complain = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
     unpaired = unpaired_scenes(result.cells)
     if unpaired:
@@ -126,6 +139,31 @@ def show(result: SweepResult) -> None:
             complain.print(f"    {row.episode}: {row.error}: {row.reason}{where}")
     if incomplete:
         complain.print("Run the same command again to play what is missing.")
+
+
+def chain_line(line: Line) -> str:
+    """CALVIN's figures of chains: how many sentences are done in a row."""
+    rates = ", ".join(
+        f"{length}: {100 * done / line.episodes:.1f} %" for length, done in enumerate(line.in_a_row, start=1)
+    )
+    average = sum(line.in_a_row) / line.episodes
+    return f"{line.method} on {line.env}, sentences in a row: {rates}; average length {average:.2f}"
+
+
+def _comparisons(result: SweepResult) -> Iterator[str]:
+    """What a sequential sweep has found, and what its stops left out."""
+    for one in result.comparisons:
+        yield f"Sequential test: {one.words()}"
+    if result.saved or result.unneeded:
+        asked = sum(len(cell.wanted) for cell in result.cells) + result.saved + result.unneeded
+        beyond = (
+            f" {result.unneeded} more had been played, and count in no number." if result.unneeded else ""
+        )
+        yield f"Stopping saved {result.saved} of {asked} episodes.{beyond}"
+        yield (
+            "The table's intervals are for a number of episodes that was fixed before; where a test chose it, its "
+            "confidence sequence holds instead."
+        )
 
 
 def _table(lines: Sequence[Line], wide: bool) -> Any:

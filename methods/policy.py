@@ -129,7 +129,7 @@ class Policy:
                     trial.count("action: clipped")
                 if taken.held:
                     trial.count(f"action: {taken.held}")
-                verdict = env.verdict()
+                verdict = episode.verdict()
                 if verdict.success or verdict.failed:
                     return
 

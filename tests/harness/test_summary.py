@@ -139,3 +139,22 @@ def test_what_each_further_trial_adds_is_shown(make_cell: MakeCell) -> None:
     (line,) = summarise([result(make_cell(), *trials, FAILED)])
     assert line.solved_by == (2, 3, 4)
     assert line.rate == pytest.approx(4 / 5)
+
+
+def test_chains_show_how_many_sentences_are_done_in_a_row(
+    make_cell: MakeCell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [
+        replace(BASE, status="success" if done == 5 else "failure", chain=(done, 5)) for done in (5, 2, 2, 0)
+    ]
+    cells = [result(make_cell(), *rows, replace(ERROR, chain=(4, 5)))]
+    (line,) = summarise(cells)
+    assert line.in_a_row == (3, 3, 1, 1, 1)
+    show(SweepResult(Path("out"), cells))
+    printed = " ".join(capsys.readouterr().out.split())
+    assert (
+        "sentences in a row: 1: 75.0 %, 2: 75.0 %, 3: 25.0 %, 4: 25.0 %, 5: 25.0 %; average length 2.25"
+        in printed
+    )
+    show(SweepResult(Path("out"), [result(make_cell(), BASE)]))
+    assert "in a row" not in capsys.readouterr().out
