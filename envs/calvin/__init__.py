@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from envs.calvin.checkout import checkout_problems, package_problems, required
 from envs.calvin.suite import SUITES, as_tasks
-from harness.protocols import Actuation, Manipulation, Problem, Task
+from harness.protocols import Actuation, Chained, Manipulation, Problem, Task
 
 CAMERAS = ("static", "gripper")
 """CALVIN's own."""
@@ -44,7 +44,7 @@ class Calvin:
         return as_tasks(required(self.root), self.chosen_suite)
 
     def interfaces(self) -> tuple[type, ...]:
-        return (Manipulation, Actuation)
+        return (Manipulation, Actuation, Chained)
 
     def cameras(self) -> Sequence[str]:
         return CAMERAS

@@ -1,5 +1,5 @@
-"""The live environment: official scenes, motions and what the sensors see, behind `harness.protocols.Manipulation` and
-`harness.protocols.Actuation`."""
+"""The live environment: official scenes and chains, motions and what the sensors see, behind the `Manipulation`,
+`Actuation` and `Chained` of `harness.protocols`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from envs.mujoco.marks import draw, marks
 from envs.mujoco.names import Names
 from envs.mujoco.noise import Noise
 from harness.failures import PerceptionFailure, UsageError
-from harness.protocols import Actuated, Motion, PointCloud, Pose, Reset, Verdict, View
+from harness.protocols import Actuated, Motion, PointCloud, Pose, Reset, Sentence, Verdict, View
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -64,6 +64,7 @@ class CalvinEnvironment:
         self.workspace: Floats = WORKSPACE.copy()
         self._checkout = checkout
         self._tasks = {task.name: task for task in suite.as_tasks(checkout, chosen_suite)}
+        self._sentences = checkout.validation_sentences()
         self._noise = noise
         self.simulator = Simulator(checkout)
         self._cameras = benchmark_cameras(checkout)
@@ -102,6 +103,11 @@ class CalvinEnvironment:
 
     def steps(self) -> int:
         return self._steps
+
+    def next_sentence(self) -> Sentence | None:
+        """See `harness.protocols.Chained.next_sentence`: CALVIN's validation sentence."""
+        task = self._current().judge.next_task()
+        return None if task is None else Sentence(task, self._sentences[task])
 
     def objects(self) -> list[str]:
         return list(PARTS)

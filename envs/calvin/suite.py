@@ -42,7 +42,7 @@ def as_tasks(checkout: Checkout, suite: str) -> tuple[Task, ...]:
     """The suite as the harness lists it."""
     if suite == "chains":
         said = ", then ".join(f"{{{ordinal}}}" for ordinal in _ORDINALS)
-        return (Task(CHAIN, (said,), LENGTH * STEP_LIMIT),)
+        return (Task(CHAIN, (said,), STEP_LIMIT, sentences=LENGTH),)
     chains = official_chains(checkout)
     asked = Counter(chain.tasks[0] for chain in chains[:INSTANCES])
     validation = checkout.validation_sentences()

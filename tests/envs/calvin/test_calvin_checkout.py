@@ -8,7 +8,7 @@ import pytest
 from envs.calvin import CAMERAS, Calvin, checkout
 from harness.components import build
 from harness.failures import UsageError
-from harness.protocols import Actuation, Manipulation
+from harness.protocols import Actuation, Chained, Manipulation
 
 TARGET = {"_target_": "envs.calvin.Calvin"}
 
@@ -69,7 +69,7 @@ def test_missing_packages_are_named_by_the_name_to_install_them_by(monkeypatch):
 def test_keys_are_those_of_the_yaml(fake_root):
     config = build({**TARGET, "suite": "chains", "root": str(fake_root)}, "env")
     assert [task.name for task in config.suite()] == ["chain"]
-    assert config.interfaces() == (Manipulation, Actuation)
+    assert config.interfaces() == (Manipulation, Actuation, Chained)
     assert config.cameras() == CAMERAS
 
 

@@ -14,7 +14,7 @@ from envs.calvin.parts import PARTS
 from envs.calvin.simulator import Simulator
 from envs.mujoco.noise import Noise
 from harness.failures import MotionFailure, PerceptionFailure, SimulatorError, StepLimit, UsageError
-from harness.protocols import Actuation, Manipulation, Pose
+from harness.protocols import Actuation, Manipulation, Pose, Sentence
 from harness.seeding import Seeds
 
 pytestmark = pytest.mark.calvin
@@ -404,13 +404,31 @@ def test_a_chain_goes_on_where_the_task_before_ended(calvin, calvin_expert, monk
     reset = calvin.reset("chain", index, Seeds("calvin", "chain", index, 0))
     assert list(reset.variation) == ["first", "second", "third", "fourth", "fifth"]
     assert calvin.verdict().subtasks == 5 and calvin.verdict().subtasks_done == 0
-    calvin_expert.solve(calvin, first)
-    assert calvin.verdict().subtasks_done == 1
+    assert calvin.next_sentence() == Sentence(first, reset.variation["first"])
+    with pytest.raises(StepLimit, match=f"of {first}, task 1 of 5, have ended: it is done"):
+        calvin_expert.solve(calvin, first)
+        calvin.home()
+    steps = calvin.steps()
+    assert calvin.verdict().subtasks_done == 1 and 0 < steps < 360
+    assert calvin.next_sentence() == Sentence(second, reset.variation["second"])
     calvin.set_gripper(1.0)
     calvin.home()
-    calvin_expert.solve(calvin, second)
+    with pytest.raises(StepLimit):
+        calvin_expert.solve(calvin, second)
+        calvin.home()
     verdict = calvin.verdict()
     assert verdict.subtasks_done == 2 and not verdict.success
+    assert 0 < calvin.steps() - steps <= 360
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("calvin")
+def test_the_chains_are_an_environment_as_the_protocol_wants_it():
+    code = (
+        "from envs.calvin import Calvin; from harness.testing.conformance import check_environment; "
+        "check_environment(Calvin(chosen_suite='chains'), scenes=(0, 1))"
+    )
+    assert in_a_process_of_its_own(code).stdout == ""
 
 
 _EASY = {
