@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from harness import store
 from harness.failures import UsageError
 from harness.schema import IDENTITY_KEYS, SELECTION_KEYS
+from harness.stopping import record as standings
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -111,6 +112,12 @@ class Rows:
     torn: int = 0
     """Rows that were cut off by a kill and are left out; they run again at the next start."""
     notes: list[str] = field(default_factory=list)
+    stopping: dict[Path, standings.Record] = field(default_factory=dict)
+    """How sequential comparisons stand, by the experiment's folder. Rows that they leave out are not in the table."""
+
+    def stopped(self, cell: CellInfo) -> bool:
+        """Whether a sequential test left out episodes of a cell."""
+        return cell.folder.name in self.stopping[cell.folder.parent].counted
 
     def query(self, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
         return self.db.execute(sql, list(parameters)).fetchall()
@@ -119,6 +126,15 @@ class Rows:
 def load(experiments: Sequence[Path]) -> Rows:
     """Read the experiments' folders. Raises `UsageError` for a folder that is no experiment, for a damaged row, and
     for a cell that two of the folders hold: which of its episodes count could not be told."""
+    rows = _load(experiments)
+    for folder in experiments:
+        rows.stopping[folder] = standings.read(folder)
+        _leave_out(rows, folder)
+    return rows
+
+
+def _load(experiments: Sequence[Path]) -> Rows:
+    """With rows that do not count."""
     import duckdb
 
     cells: dict[str, CellInfo] = {}
@@ -139,7 +155,7 @@ def load(experiments: Sequence[Path]) -> Rows:
 
 def compact(experiment: Path) -> Path:
     """Write the compact copy of an experiment beside its cells. It is used as long as no row is added."""
-    rows = load([experiment])
+    rows = _load([experiment])
     if rows.torn:
         raise UsageError(
             f"{experiment} has {rows.torn} rows that a kill cut off; run its sweep again, then compact it."
@@ -171,6 +187,26 @@ def _cells(experiment: Path) -> Iterable[CellInfo]:
             seed=int(found["seed"]),
             choices=found["choices"],
             config=found["config"],
+        )
+
+
+def _leave_out(rows: Rows, experiment: Path) -> None:
+    """Rows of episodes that a sequential test did not need any more."""
+    stopping = rows.stopping[experiment]
+    rows.notes += [f"Sequential test: {one.words()}" for one in stopping.comparisons]
+    ((before,),) = rows.query("SELECT count(*) FROM rows")
+    for cell in rows.cells.values():
+        if cell.folder.parent == experiment and rows.stopped(cell):
+            counted = sorted(stopping.counted[cell.folder.name])
+            rows.query(
+                "DELETE FROM rows WHERE cell = ? AND episode NOT IN (SELECT unnest(?))",
+                cell.identity,
+                counted,
+            )
+    ((after,),) = rows.query("SELECT count(*) FROM rows")
+    if before > after:
+        rows.notes.append(
+            f"{before - after} episodes beyond the stop of a sequential test count in no number."
         )
 
 

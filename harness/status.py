@@ -16,6 +16,7 @@ from typing import Any
 from harness.cluster import record
 from harness.failures import UsageError
 from harness.records import VERDICTS
+from harness.stopping import record as standings
 from harness.store import CELL, LOCK, PLAN, Row, check_format
 from harness.tail import CellTail
 
@@ -44,6 +45,8 @@ class CellStatus:
     """Episode to the status of its newest row."""
     ends: dict[str, float] = field(default_factory=dict)
     """Episode to the end of its newest row."""
+    counted: frozenset[str] | None = None
+    """Episodes that count, where a sequential test has left out others; None for all."""
     tail: CellTail = field(init=False)
 
     def __post_init__(self) -> None:
@@ -57,21 +60,28 @@ class CellStatus:
             self.ends[row["episode"]] = end_of(row)
 
     @property
+    def counting(self) -> dict[str, str]:
+        """Statuses of the episodes that count."""
+        if self.counted is None:
+            return self.statuses
+        return {episode: status for episode, status in self.statuses.items() if episode in self.counted}
+
+    @property
     def total(self) -> int:
-        return len(self.expected | self.statuses.keys())
+        return len(self.expected | self.counting.keys())
 
     @property
     def done(self) -> int:
         """Episodes with a verdict."""
-        return sum(status in VERDICTS for status in self.statuses.values())
+        return sum(status in VERDICTS for status in self.counting.values())
 
     @property
     def successes(self) -> int:
-        return sum(status == "success" for status in self.statuses.values())
+        return sum(status == "success" for status in self.counting.values())
 
     @property
     def errors(self) -> int:
-        return sum(status not in VERDICTS for status in self.statuses.values())
+        return sum(status not in VERDICTS for status in self.counting.values())
 
     @property
     def to_play(self) -> int:
@@ -98,6 +108,8 @@ class Status:
 
     root: Path
     cells: list[CellStatus] = field(default_factory=list)
+    comparisons: tuple[standings.Standing, ...] = ()
+    """Of a sequential sweep."""
     running: str = ""
     """Who plays it, as far as one can tell from here; empty for nobody."""
     started: float = 0.0
@@ -115,7 +127,10 @@ class Status:
                 f"{self.root} holds no cell; name the folder of an experiment, such as outputs/mine."
             )
         self.cells.sort(key=lambda cell: (cell.method, cell.env, cell.seed, cell.folder.name))
+        stopping = standings.read(self.root)
+        self.comparisons = stopping.comparisons
         for cell in self.cells:
+            cell.counted = stopping.counted.get(cell.folder.name)
             cell.look()
         self.now = time.time()
         self.started = max(cell.started for cell in self.cells)

@@ -71,8 +71,12 @@ class SweepResult:
     root: Path
     cells: list[CellResult]
     notes: list[str] = field(default_factory=list)
-    comparisons: list[str] = field(default_factory=list)
-    """What a sequential sweep has decided, and what it left out."""
+    comparisons: list[standings.Standing] = field(default_factory=list)
+    """Of a sequential sweep."""
+    saved: int = 0
+    """Episodes that no comparison needed any more and that were not played."""
+    unneeded: int = 0
+    """Those that were played: they are no part of `cells`."""
     played: int = 0
     interrupted: bool = False
 
@@ -461,31 +465,11 @@ class Sweep:
         self._result.interrupted = self._stop_requests > 0
         if self._stopping.running:
             self._put_on_record()
-            self._result.comparisons = self._outcome()
-
-    def _outcome(self) -> list[str]:
-        """How each comparison stands, and what stopping left out."""
-        found = [f"Sequential test: {one.standing().words()}" for one in self._stopping.running]
-        left_out = sum(map(len, self._left_out.values()))
-        beyond = sum(
-            episode in self._stores[identity].digests()
-            for identity, left in self._left_out.items()
-            for episode in left
-        )
-        asked = left_out + sum(len(result.wanted) for result in self._result.cells)
-        found.append(
-            f"Stopping left out {left_out} of {asked} episodes: {left_out - beyond} were not played."
-        )
-        if beyond:
-            found[-1] += (
-                f" {beyond} had been when their comparison decided; they are kept and count in no number."
-            )
-        if left_out:
-            found.append(
-                "The intervals of the table are for a number of episodes that was fixed before; where the data chose "
-                "it, the confidence sequences above hold."
-            )
-        return found
+            self._result.comparisons = [one.standing() for one in self._stopping.running]
+            for identity, left in self._left_out.items():
+                played = len(left & self._stores[identity].digests().keys())
+                self._result.saved += len(left) - played
+                self._result.unneeded += played
 
     def _on_stop(self) -> None:
         self._note("Stopping once the episodes in flight are done; Ctrl-C again stops now.")

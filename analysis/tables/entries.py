@@ -15,6 +15,7 @@ from analysis.statistics.comparisons import Comparison, Family, compare, family,
 from analysis.statistics.paired import Pairs
 from analysis.statistics.rates import Interval, Rate
 from harness.failures import UsageError
+from harness.stopping.record import Standing
 
 PERCENT = 100
 
@@ -80,7 +81,7 @@ def compute(item: Item, rows: Rows, where: Mapping[str, str] = {}) -> Computed:
         _comparisons(item, rows, chosen, entries),
         worlds,
         list(used.values()),
-        _notes(item, entries),
+        _notes(item, rows, chosen, entries),
     )
 
 
@@ -238,6 +239,8 @@ def _comparisons(
         pairs: dict[tuple[str, str], Comparison] = {}
         for first, second in item.comparisons:
             both = (first, second)
+            if _sequential(rows, *(chosen[label, column.label] for label in both)) is not None:
+                continue  # a test for one look does not hold beside it; what it found is in the notes
             if not column.task and all(entries[label, column.label].episodes for label in both):
                 pairs[first, second] = _compare(
                     rows, column, *(chosen[label, column.label] for label in both)
@@ -245,6 +248,17 @@ def _comparisons(
         if pairs:
             families[column.label] = family(pairs)
     return families
+
+
+def _sequential(rows: Rows, first: Sequence[CellInfo], second: Sequence[CellInfo]) -> Standing | None:
+    """How the sequential test of these cells stands, if they had one."""
+    wanted = [{cell.folder for cell in first}, {cell.folder for cell in second}]
+    for experiment, stopping in rows.stopping.items():
+        for one in stopping.comparisons:
+            sides = [{experiment / folder for folder in side} for side in zip(*one.folders, strict=True)]
+            if wanted in (sides, sides[::-1]):
+                return one
+    return None
 
 
 def _compare(rows: Rows, column: Group, first: Sequence[CellInfo], second: Sequence[CellInfo]) -> Comparison:
@@ -273,14 +287,32 @@ def _rows_of(rows: Rows, column: Group, cells: Sequence[CellInfo]) -> list[dict[
     return [dict(zip(_COMPARED, line, strict=True)) for line in found]
 
 
-def _notes(item: Item, entries: Mapping[tuple[str, str], Entry]) -> list[str]:
+def _notes(
+    item: Item,
+    rows: Rows,
+    chosen: Mapping[tuple[str, str], Sequence[CellInfo]],
+    entries: Mapping[tuple[str, str], Entry],
+) -> list[str]:
     notes = [item.note] if item.note else []
+    stopped = {place: any(map(rows.stopped, cells)) for place, cells in chosen.items()}
+    if any(stopped.values()):
+        notes.append(
+            "Brackets are for a number of episodes that was fixed before. Where a sequential test chose it, its "
+            "confidence sequence holds instead."
+        )
+    for group in item.columns:
+        for pair in item.comparisons:
+            standing = _sequential(rows, *(chosen[label, group.label] for label in pair))
+            if standing is not None and (said := f"Sequential test: {standing.words()}") not in notes:
+                notes.append(said)
     for (row, column), entry in entries.items():
         if entry.errors:
             notes.append(f"{row}, {column}: {entry.errors} episodes ended in an error and are in no rate.")
     last = item.columns[-1].label
     for row in (group.label for group in item.rows):
         entry = entries[row, last]
-        if 0 < entry.episodes < item.episodes:
+        if 0 < entry.episodes < item.episodes and stopped[row, last]:
+            notes.append(f"{row}: {entry.episodes} episodes; a sequential test left out others.")
+        elif 0 < entry.episodes < item.episodes:
             notes.append(f"{row}: {entry.episodes} episodes; the experiment asks for {item.episodes}.")
     return notes

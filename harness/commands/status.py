@@ -122,6 +122,7 @@ def _page(status: Status, console: Console, rows: int) -> list[Any]:
         rest = "and " + ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
     lines = [Text(f"{status.root}: {state(status)}", style="bold"), Text(headline(status)), Text()]
     notes = [Text(rest, style="dim")] if rest else []
+    notes += [Text(f"Sequential test: {one.words()}") for one in status.comparisons]
     if status.damaged:
         notes.append(Text(f"{_count(status.damaged, 'line')} of episodes.jsonl cannot be read", style="red"))
     return [*lines, _table(status, cells, wide=console.width >= WIDE), *notes]

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from harness.records import VERDICTS
 from harness.status import read_plan
+from harness.stopping import record
 from harness.store import CELL, check_format
 from harness.tail import CellTail, identity
 from harness.trackers import figures, ledger
@@ -145,8 +146,9 @@ class _Run:
         self.mirror.sent += len(points)
 
     def _end(self, state: State) -> None:
-        newest = list(self._newest.values())
-        summary = {"state": state, **figures.summary(newest, len(self._expected | self._newest.keys()))}
+        counting = self._counting
+        newest = list(counting.values())
+        summary = {"state": state, **figures.summary(newest, len(self._expected | counting.keys()))}
         self.mirror.opened().end(self.cell, newest, summary, state)
         self._ledger.tell(state)
         self._begun = False
@@ -158,14 +160,21 @@ class _Run:
     @property
     def _unfinished(self) -> int:
         """Episodes without a verdict."""
-        wanted = self._expected | self._newest.keys()
-        return sum(e not in self._newest or self._newest[e].status not in VERDICTS for e in wanted)
+        counting = self._counting
+        wanted = self._expected | counting.keys()
+        return sum(e not in counting or counting[e].status not in VERDICTS for e in wanted)
+
+    @property
+    def _counting(self) -> dict[str, Point]:
+        """Newest rows, without those that a sequential test has left out."""
+        counts = record.read(self.cell.folder.parent).counts
+        return {e: point for e, point in self._newest.items() if counts(self.cell.folder.name, e)}
 
     def _state(self, how: Ending) -> State:
         if self._unfinished == 0:
             return "finished"
         unplayed = bool(self._expected - self._newest.keys())
-        errors = any(point.status == "error" for point in self._newest.values())
+        errors = any(point.status == "error" for point in self._counting.values())
         if how == "interrupted" and unplayed:
             return "stopped"
         return "failed" if how == "broken" or errors else "stopped"
