@@ -11,7 +11,7 @@ import shutil
 from pathlib import Path
 
 from analysis import items, rows
-from analysis.report import episodes, overview, traces
+from analysis.report import compared, comparison, episodes, overview, traces
 from analysis.report.page import page
 from analysis.tables.entries import compute
 from analysis.tables.layout import arrange
@@ -40,8 +40,14 @@ def write(experiment: Path) -> Path:
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir()
     places = traces.write(found, part)
+    worlds = comparison.compare(found)
     text = page(
-        experiment.resolve().name, overview.lines(found), sections, notes, episodes.pack(found, places)
+        experiment.resolve().name,
+        overview.lines(found),
+        [compared.section(world) for world in worlds],
+        sections,
+        notes,
+        episodes.pack(found, places),
     )
     shutil.rmtree(experiment / FOLDER, ignore_errors=True)
     part.replace(experiment / FOLDER)

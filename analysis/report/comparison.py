@@ -44,7 +44,7 @@ class Table:
     """Texts. The first column has names, the others values, which are words in `words`."""
 
     heads: tuple[str, ...]
-    rows: list[tuple[str, ...]]
+    rows: Sequence[tuple[str, ...]]
     words: frozenset[str] = frozenset()
 
 
@@ -90,6 +90,19 @@ def costs(world: World) -> Table:
             )
         )
     return Table(heads, rows)
+
+
+def expense(world: World) -> tuple[str, list[tuple[str, float, Rate]]]:
+    """What an episode costs beside the rate, for contenders that have one: in USD where prices are known and not
+    nothing, else in tokens. Returns the unit and name, cost and rate of each."""
+    known = [
+        (contender.name, contender.line, rate)
+        for contender in world.contenders
+        if (rate := contender.line.rate)
+    ]
+    if all(line.cost_usd is not None for _, line, _ in known) and any(line.cost_usd for _, line, _ in known):
+        return "USD", [(name, (line.cost_usd or 0.0) / line.episodes, rate) for name, line, rate in known]
+    return "tokens", [(name, line.tokens / line.episodes, rate) for name, line, rate in known]
 
 
 def differences(world: World) -> Table:

@@ -20,9 +20,14 @@ _FILTERS = {
 
 
 def page(
-    title: str, lines: Sequence[Line], items: Sequence[str], notes: Iterable[str], packed_episodes: str
+    title: str,
+    lines: Sequence[Line],
+    compared: Sequence[str],
+    items: Sequence[str],
+    notes: Iterable[str],
+    packed_episodes: str,
 ) -> str:
-    """`items` are sections of HTML; everything else is text, which is escaped here."""
+    """`compared` and `items` are sections of HTML; everything else is text, which is escaped here."""
     style, script = (
         (files(__package__) / name).read_text(encoding="utf-8") for name in ("page.css", "page.js")
     )
@@ -52,6 +57,7 @@ def page(
 <p class="quiet">Rates and sums are of episodes with a verdict; errors are in none. pass@k is the share that was solved
 within k trials, in percent. The name of a method shows its episodes.</p>
 </section>
+<section id="compared"><h2>Compared</h2>{"".join(compared)}</section>
 {papers}
 <section id="episodes"><h2>Episodes</h2>
 <form id="filters">{filters}<label class="search">search<input id="search" type="search"
@@ -73,12 +79,11 @@ placeholder="words in task, instruction, reason, ..."></label><button type="rese
 
 
 def _table(lines: Sequence[Line]) -> str:
-    heads = "".join(f"<th{_as_text(head in WORDS)}>{escape(head)}</th>" for head in HEADS)
+    heads = "".join(f"<th{as_text(head in WORDS)}>{escape(head)}</th>" for head in HEADS)
     body = "\n".join(
         "<tr>"
         + "".join(
-            f"<td{_as_text(head in WORDS)}>{cell}</td>"
-            for head, cell in zip(HEADS, _cells(line), strict=True)
+            f"<td{as_text(head in WORDS)}>{cell}</td>" for head, cell in zip(HEADS, _cells(line), strict=True)
         )
         + "</tr>"
         for line in lines
@@ -86,7 +91,8 @@ def _table(lines: Sequence[Line]) -> str:
     return f"<table><thead><tr>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody></table>"
 
 
-def _as_text(is_text: bool) -> str:
+def as_text(is_text: bool) -> str:
+    """The attribute of a cell with words."""
     return ' class="text"' if is_text else ""
 
 
