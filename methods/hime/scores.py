@@ -131,13 +131,11 @@ def _says(item: Remembered, fact: Fact) -> bool:
 def _shows(seen: str, fact: Fact) -> bool:
     """Whether one camera sees all that the fact names. A number counts how often something is seen."""
     subject, value = _words(fact.subject), _words(fact.value)
-    number = int(value[0]) if value and value[0].isdigit() else 1
-    what = value[1:] if value and value[0].isdigit() else value
+    number, what = (int(value[0]), value[1:]) if value and value[0].isdigit() else (None, value)
     for line in seen.splitlines():
         names = [set(_words(name)) for name in _MARK.findall(line)]
-        of_value = [names_ for names_ in names if set(what) <= names_]
-        exact = len(of_value) == number or not value[0].isdigit()
-        if of_value and exact and any(set(subject) <= names_ for names_ in names):
+        found = sum(set(what) <= name for name in names)
+        if found and number in (None, found) and any(set(subject) <= name for name in names):
             return True
     return False
 
