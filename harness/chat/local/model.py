@@ -89,5 +89,5 @@ class LocalModel:
         finally:
             connection.close()
         if answer.status != 200:
-            raise of_response(answer.status, answer.headers, text)
+            raise of_response(answer.status, {}, text)
         return read_answer(text, answer.headers.get("Content-Type", ""), RUNTIME, _FREE)

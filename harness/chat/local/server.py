@@ -18,7 +18,7 @@ import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from harness.chat.openai.shared import folder_of
 from harness.failures import ProviderError
@@ -125,7 +125,7 @@ def main() -> None:
         os._exit(0)  # with the lock held to the last: who comes now waits, and starts another
 
 
-def _serving(settings: Settings, key: str) -> object:
+def _serving(settings: Settings, key: str) -> Any:
     import xllamacpp
 
     wanted = xllamacpp.CommonParams()
