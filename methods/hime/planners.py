@@ -93,8 +93,10 @@ class Planner(Protocol):
 class PlannerConfig(Protocol):
     """A method's `planner` node."""
 
-    mode: Mode
-    """Whether the robot goes on with its subtask while the planner thinks, or time stands still."""
+    @property
+    def mode(self) -> Mode:
+        """Whether the robot goes on with its subtask while the planner thinks, or time stands still."""
+        ...
 
     def open(self, chat: Chat, count: Count) -> Planner: ...
 
