@@ -79,6 +79,10 @@ class NoopSimulator:
         if self.on_control_step is not None:
             self.on_control_step()
 
+    def decide(self, success: bool) -> None:
+        """Whether the trial succeeds, whatever the scene drew."""
+        self._success = success
+
     def steps(self) -> int:
         return self._steps
 
@@ -161,6 +165,30 @@ class NoopMethod:
         if self.fault == "hang":
             time.sleep(3600)
         raise ValueError(f"unknown fault {self.fault!r}")
+
+
+@dataclass(frozen=True)
+class Coin:
+    """A method that succeeds by chance alone: what it draws for an episode hangs on nothing that another coin draws."""
+
+    rate: float = 0.5
+    salt: int = 0
+    """Another one draws anew."""
+    slow: float = 0.0
+    """Seconds that a success takes; a failure takes none."""
+
+    def requires(self) -> tuple[type, ...]:
+        return (NoopSimulator,)
+
+    def play(self, episode: Episode) -> None:
+        env, key = episode.env, episode.key
+        assert isinstance(env, NoopSimulator)
+        draw = derive("coin", self.salt, key.task, key.scene, key.instruction, episode.seeds.cell_seed)
+        success = draw < self.rate * 2**63
+        with episode.trial():
+            env.decide(success)
+            if success and self.slow:
+                time.sleep(self.slow)
 
 
 @dataclass(frozen=True)
