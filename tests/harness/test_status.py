@@ -5,7 +5,6 @@ import os
 import socket
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -183,18 +182,25 @@ def test_what_is_printed(
 
 
 def test_watching_without_a_terminal_prints_a_line_for_what_is_new_and_ends(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    experiment = Folder(tmp_path / "mine")
+    """At the first two looks there is nothing new, at the third the last row."""
+    experiment, waited = Folder(tmp_path / "mine"), []
     folder = experiment.cell("a", ["t-s0-i0", "t-s1-i0"])
     append(folder, "t-s0-i0", "success", NOW)
-    later = threading.Timer(0.2, append, (folder, "t-s1-i0", "failure", NOW))
-    later.start()
+
+    def sleep(seconds: float) -> None:
+        waited.append(seconds)
+        if len(waited) == 2:
+            append(folder, "t-s1-i0", "failure", NOW)
+
+    monkeypatch.setattr(time, "sleep", sleep)
     assert main(commands, "", ["status", str(experiment.root), "--watch", "0.02"]) == 0
     assert capsys.readouterr().out.splitlines() == [
         "1 cell, 1 of 2 episodes (50 %)",
         "1 cell, 2 of 2 episodes (100 %)",
     ]
+    assert waited == [0.02, 0.02]
     assert main(commands, "", ["status", str(experiment.root), "--watch", "0"]) == 2
 
 

@@ -32,7 +32,7 @@ from dataclasses import dataclass
 class Diary:
     """Writes down what it is told."""
     path: str
-    patience: float = 30.0
+    patience: float = 300.0
     media: str = "none"
 
     def problems(self): return []
@@ -73,7 +73,7 @@ def states(diary: dict[str, Any]) -> list[str]:
     return [entry[2] for entry in entries(diary) if entry[0] == "end"]
 
 
-def broken(fault: str, patience: float = 30.0) -> dict[str, Any]:
+def broken(fault: str, patience: float = 300.0) -> dict[str, Any]:
     return {"_target_": "harness.testing.noop.BrokenTracker", "fault": fault, "patience": patience}
 
 
@@ -177,6 +177,8 @@ import json, sys
 from pathlib import Path
 from harness.cells import Cell
 from harness.sweep import run_cells
+from harness.trackers import guarded
+guarded.HURRY = 300.0
 config, choices, root = json.loads(sys.argv[1])
 run_cells([Cell(config, choices)], Path(root))
 """
@@ -194,18 +196,29 @@ run_cells([Cell(config, choices)], Path(root))
 def test_a_sweep_that_is_ended_in_the_middle_is_told_so_and_continues_its_run(
     tmp_path: Path, make_cell: MakeCell, diary: dict[str, Any], numbers: list[signal.Signals], state: str
 ) -> None:
-    cell = make_cell(tracker=diary, method={"seconds": 0.2}, run={"workers": 1})
-    argument = json.dumps([dict(cell.config), dict(cell.choices), str(tmp_path)])
-    process = subprocess.Popen([sys.executable, "-c", SCRIPT, argument], stderr=subprocess.DEVNULL)
-    wait_until(lambda: any(entry[0] == "row" for entry in entries(diary)))
-    for number in numbers:
+    """With the five episodes of task0 told of and the next one being played."""
+    gate, root = tmp_path / "gate", tmp_path / "out"
+    method = {"_target_": "tests.harness.waiting.Waiting", "gate": str(gate)}
+    cell = make_cell(tracker=diary, method=method, run={"workers": 1})
+    argument = json.dumps([dict(cell.config), dict(cell.choices), str(root)])
+    process = subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, argument], cwd=PROJECT, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stderr is not None
+    wait_until(lambda: sum(entry[0] == "row" for entry in entries(diary)) == 5)
+    process.send_signal(numbers[0])
+    if numbers[0] == signal.SIGINT:
+        assert any(line.startswith("Stopping once") for line in process.stderr)
+    if numbers == [signal.SIGINT]:
+        gate.touch()  # what is being played ends
+    for number in numbers[1:]:
         process.send_signal(number)
-        time.sleep(0.05)
-    process.wait(timeout=60)
+    process.communicate(timeout=300)
+    gate.touch()
     wait_until(lambda: bool(states(diary)))
     assert states(diary) == [state]
-    wait_until(lambda: following(tmp_path) == [])
-    assert run_cells([cell], tmp_path).complete
+    wait_until(lambda: following(root) == [])
+    assert run_cells([cell], root).complete
     rows = [entry for entry in entries(diary) if entry[0] == "row"]
     assert [row[2] for row in rows] == list(range(15))
     assert len({row[1] for row in rows}) == 1
@@ -214,7 +227,7 @@ def test_a_sweep_that_is_ended_in_the_middle_is_told_so_and_continues_its_run(
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while not condition():
         assert time.monotonic() < deadline, "it did not come"
         time.sleep(0.05)

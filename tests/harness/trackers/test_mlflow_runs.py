@@ -30,7 +30,7 @@ SECRET = "s3cr3t-of-the-environment"
 
 
 def config(uri: str, **changes: Any) -> dict[str, Any]:
-    return {"_target_": "harness.trackers.mlflow_runs.MlflowRuns", "uri": uri, **changes}
+    return {"_target_": "harness.trackers.mlflow_runs.MlflowRuns", "uri": uri, "patience": 600.0, **changes}
 
 
 def of_row(row: Row, number: int) -> dict[str, float]:
@@ -160,9 +160,10 @@ def test_pictures_of_failures_go_along(own_folder: Path, make_cell: MakeCell) ->
 
 @pytest.fixture
 def server(own_folder: Path) -> Iterator[str]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    held = socket.socket()  # nobody but one who asks for this port gets it
+    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    held.bind(("127.0.0.1", 0))
+    port = held.getsockname()[1]
     where = ["--host", "127.0.0.1", "--port", str(port), "--workers", "1"]
     kept = [f"--backend-store-uri=sqlite:///{own_folder}/server.db"]
     kept += [f"--artifacts-destination={own_folder / 'artifacts'}"]
@@ -174,10 +175,10 @@ def server(own_folder: Path) -> Iterator[str]:
         start_new_session=True,
     )
     url = f"http://127.0.0.1:{port}"
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 600
     while True:
         try:
-            urllib.request.urlopen(f"{url}/health", timeout=5).close()
+            urllib.request.urlopen(f"{url}/health", timeout=60).close()
             break
         except (OSError, urllib.error.URLError):
             assert process.poll() is None and time.monotonic() < deadline, "the server did not come up"
@@ -185,18 +186,19 @@ def server(own_folder: Path) -> Iterator[str]:
     yield url
     os.killpg(process.pid, 15)
     process.wait()
+    held.close()
 
 
 def post(url: str, call: str, **what: Any) -> dict[str, Any]:
     request = urllib.request.Request(
         f"{url}/api/2.0/mlflow/{call}", json.dumps(what).encode(), {"Content-Type": "application/json"}
     )
-    with urllib.request.urlopen(request, timeout=30) as answer:
+    with urllib.request.urlopen(request, timeout=300) as answer:
         return dict(json.load(answer))
 
 
 def get(url: str, call: str) -> dict[str, Any]:
-    with urllib.request.urlopen(f"{url}/api/2.0/mlflow/{call}", timeout=30) as answer:
+    with urllib.request.urlopen(f"{url}/api/2.0/mlflow/{call}", timeout=300) as answer:
         return dict(json.load(answer))
 
 
@@ -210,7 +212,7 @@ def test_a_server_over_http_has_what_the_rows_say(own_folder: Path, make_cell: M
             cwd=PROJECT,
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=1200,
         )
         assert done.returncode == 0, done.stderr
         assert sent in done.stdout

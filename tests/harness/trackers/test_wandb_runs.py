@@ -45,7 +45,7 @@ def _own_environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pyte
 
 
 def config(mode: str = "offline", **changes: Any) -> dict[str, Any]:
-    return {"_target_": "harness.trackers.wandb_runs.WandbRuns", "mode": mode, **changes}
+    return {"_target_": "harness.trackers.wandb_runs.WandbRuns", "mode": mode, "patience": 600.0, **changes}
 
 
 def log_records(path: Path) -> Iterator[Any]:
@@ -249,7 +249,7 @@ def track(root: Path, *settings: str, **environment: str) -> subprocess.Complete
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=1200,
     )
 
 

@@ -28,7 +28,7 @@ def senses(table):
 
 
 def ask(url, senses, text="inspect left box", **config):
-    executor = OpenPi(server=url, timeout=5.0, pause=0.0, **config).open()
+    executor = OpenPi(server=url, timeout=60.0, pause=0.0, **config).open()
     try:
         executor.reset(text)
         return executor.act(senses), executor
@@ -97,7 +97,7 @@ def test_each_subtask_is_a_connection_of_its_own(senses):
         answering(chunk(absolute()), asked=asked)(connection)
 
     with serving(handle) as url:
-        executor = OpenPi(server=url, timeout=5.0).open()
+        executor = OpenPi(server=url, timeout=60.0).open()
         for text, times in (("inspect left box", 2), ("inspect left box", 1), ("go to rest", 1)):
             executor.reset(text)
             for _ in range(times):
