@@ -27,7 +27,7 @@ def run(folder: Path, *arguments: str) -> dict[tuple[str, str], dict[str, Any]]:
         cwd=PROJECT,
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=1800,
     )
     assert done.returncode == 0, done.stderr
     return rows_of(folder)
@@ -75,7 +75,7 @@ def test_a_sweep_that_is_killed_and_run_again_gives_the_rows_of_an_undisturbed_o
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 1800
     while count_lines(folder) < 5 and sweep.poll() is None and time.monotonic() < deadline:
         time.sleep(0.02)
     os.killpg(sweep.pid, signal.SIGKILL)

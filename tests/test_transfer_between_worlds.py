@@ -25,7 +25,7 @@ def play(folder: Path, memory: str) -> dict[str, Any]:
         "env.instructions=all",
     ]
     command += ["env.tasks=[open_drawer]", "env.suite_of_50=false", f"hydra.run.dir={folder}"]
-    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=1200)
     assert done.returncode == 0, done.stderr
     (row,) = [row for row in store.load(folder) if row["instruction"] == WORDING]
     return row

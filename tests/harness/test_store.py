@@ -149,7 +149,7 @@ def test_load_gives_all_rows_of_an_experiment(tmp_path: Path, make_cell: MakeCel
 def test_a_folder_is_held_by_one_process_and_freed_by_its_death(tmp_path: Path) -> None:
     code = (
         "import sys, time; from pathlib import Path; from harness.store import claimed\n"
-        f"with claimed(Path({str(tmp_path)!r})):\n    print('held', flush=True)\n    time.sleep(60)"
+        f"with claimed(Path({str(tmp_path)!r})):\n    print('held', flush=True)\n    time.sleep(600)"
     )
     holder = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     assert holder.stdout is not None

@@ -47,7 +47,7 @@ def package(tmp_path: Path) -> Path:
 def run(site: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "run.py", *arguments, f"hydra.run.dir={folder}", "run.workers=1"]
     environment = {**os.environ, "PYTHONPATH": str(site)}
-    return subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, env=environment, timeout=120)
+    return subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, env=environment, timeout=600)
 
 
 def test_an_entry_point_adds_an_environment_and_a_method(package: Path, tmp_path: Path) -> None:

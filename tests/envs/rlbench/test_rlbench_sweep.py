@@ -18,7 +18,7 @@ def run(machine: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "run.py", "method=voxposer", "env=rlbench", "cache.path=null", "run.workers=1"]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent / "fake")}
     return subprocess.run(
-        [*command, *arguments], cwd=PROJECT, env=environment, capture_output=True, text=True, timeout=300
+        [*command, *arguments], cwd=PROJECT, env=environment, capture_output=True, text=True, timeout=1200
     )
 
 

@@ -409,7 +409,7 @@ def test_the_stub_is_watched_from_a_thread_of_its_own(robot, arm, config):
     arm.during = lambda step: begun.set()
     arm_left = arm.look
     arm.look = lambda: arm_left() or not stop.stopped(config.stop_place)
-    stopper = threading.Thread(target=lambda: begun.wait(5) and stop.stop(config.stop_place))
+    stopper = threading.Thread(target=lambda: begun.wait(60) and stop.stop(config.stop_place))
     stopper.start()
     with pytest.raises(SimulatorError, match="stopped from another terminal"):
         robot.move(at(0.45, 0.0, 0.2))

@@ -36,7 +36,7 @@ def run(tmp_path: Path) -> Run:
         command += [search, f"hydra.sweep.dir={tmp_path / into}", *arguments]
         environment = {**os.environ, "COLUMNS": "200"}
         return subprocess.run(
-            command, cwd=PROJECT, capture_output=True, text=True, env=environment, timeout=120
+            command, cwd=PROJECT, capture_output=True, text=True, env=environment, timeout=600
         )
 
     return play

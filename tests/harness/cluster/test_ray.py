@@ -37,7 +37,7 @@ def command(folder: Path, *arguments: str) -> list[str]:
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        command(folder, *arguments), cwd=PROJECT, capture_output=True, text=True, timeout=300
+        command(folder, *arguments), cwd=PROJECT, capture_output=True, text=True, timeout=600
     )
 
 
@@ -63,7 +63,7 @@ def test_ray_gives_the_rows_of_the_local_pool_also_when_it_is_stopped_or_killed(
     sweep = subprocess.Popen(through_ray, cwd=PROJECT, stderr=subprocess.PIPE, text=True)
     wait_for_rows(tmp_path / "ray", sweep)
     sweep.send_signal(signal.SIGINT)
-    _, told = sweep.communicate(timeout=120)
+    _, told = sweep.communicate(timeout=300)
     assert sweep.returncode == 1, told
     assert "what is being played ends first" in told
     stopped = len(rows_of(tmp_path / "ray"))

@@ -51,7 +51,7 @@ def slurm() -> Iterator[Slurm]:
     folder = Path(tempfile.mkdtemp(prefix="slurm-"))
     before = os.environ.get("SLURM_CONF")
     try:
-        subprocess.run([SCRIPT, "start", folder], check=True, timeout=120)
+        subprocess.run([SCRIPT, "start", folder], check=True, timeout=300)
         os.environ["SLURM_CONF"] = str(folder / "slurm.conf")
         yield Slurm()
     finally:
@@ -68,13 +68,13 @@ def command(folder: Path, *arguments: str) -> list[str]:
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        command(folder, *arguments), cwd=PROJECT, capture_output=True, text=True, timeout=300
+        command(folder, *arguments), cwd=PROJECT, capture_output=True, text=True, timeout=600
     )
 
 
 def harness(*arguments: str) -> subprocess.CompletedProcess[str]:
     called = [sys.executable, "-m", "harness", *arguments]
-    return subprocess.run(called, cwd=PROJECT, capture_output=True, text=True, timeout=120)
+    return subprocess.run(called, cwd=PROJECT, capture_output=True, text=True, timeout=600)
 
 
 def rows_of(folder: Path) -> dict[tuple[str, str], dict[str, Any]]:
@@ -85,7 +85,7 @@ def rows_of(folder: Path) -> dict[tuple[str, str], dict[str, Any]]:
 
 
 def until(condition: Callable[[], Any]) -> Any:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while time.monotonic() < deadline:
         if result := condition():
             return result
@@ -127,7 +127,7 @@ def test_a_job_that_is_killed_costs_its_episodes_and_the_same_command_mends_it(
     )
     until(lambda: any(rows_in_parts(tmp_path).values()))
     os.kill(processes(tmp_path)[0], signal.SIGKILL)
-    _, told = sweep.communicate(timeout=200)
+    _, told = sweep.communicate(timeout=600)
     assert sweep.returncode == 1
     assert "of its episodes not played" in told
     kept = rows_of(tmp_path)
@@ -193,7 +193,7 @@ def test_ctrl_c_leaves_the_jobs_and_says_how_to_go_on(
     )
     until(lambda: any(rows_in_parts(tmp_path).values()))
     sweep.send_signal(signal.SIGINT)
-    _, told = sweep.communicate(timeout=30)
+    _, told = sweep.communicate(timeout=300)
     assert sweep.returncode == 1
     assert f"python -m harness cancel {tmp_path}" in told
     jobs = [given.job for given in record.read(tmp_path).jobs]
