@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _FEWEST = 6
 """Fewer pixels than this are not an object that is seen."""
+_EDGE = 4
+"""Pixels around a label."""
 _COLOURS = ((230, 60, 50), (40, 120, 230), (30, 160, 70), (200, 120, 0), (150, 60, 200), (0, 150, 160))
 
 
@@ -51,18 +53,20 @@ def draw(image: Image, found: Collection[Mark]) -> Image:
         left, top, right, bottom = mark.box
         pen.rectangle((left - 1, top - 1, right, bottom), outline=colour)
         across = min(max(left, 0), max(0, picture.width - 6 * len(mark.name)))
-        picture.paste(colour, (across, top - 12 if top >= 12 else bottom), _label(mark.name))
+        above = top - 12 if top >= 12 else bottom
+        picture.paste(colour, (across - _EDGE, above - _EDGE), _label(mark.name))
     return np.asarray(picture, dtype=np.uint8)
 
 
 @lru_cache(maxsize=256)
 def _label(text: str) -> Any:
-    """How much of each pixel the letters cover. Kept, since a robot sees the same few names all the time."""
+    """How much of each pixel the letters cover, with an edge into which some of them reach. Kept, since a robot sees the
+    same few names all the time."""
     from PIL import Image as Pillow
     from PIL import ImageDraw
 
     pen: Any = ImageDraw.Draw(Pillow.new("L", (1, 1)))
     _, _, width, height = pen.textbbox((0, 0), text)
-    label = Pillow.new("L", (math.ceil(width) + 1, math.ceil(height) + 1))
-    ImageDraw.Draw(label).text((0, 0), text, fill=255)
+    label = Pillow.new("L", (math.ceil(width) + 2 * _EDGE, math.ceil(height) + 2 * _EDGE))
+    ImageDraw.Draw(label).text((_EDGE, _EDGE), text, fill=255)
     return label
