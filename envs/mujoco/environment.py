@@ -4,8 +4,9 @@ worlds with few-shot files, `harness.protocols.Manipulation`."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from envs.mujoco.marks import draw, marks
 from envs.mujoco.names import Names
 from envs.mujoco.noise import Noise
 from envs.mujoco.perception import REACH, Perception
+from envs.mujoco.pictures import RayPictures
 from envs.mujoco.rays import RayCamera
 from envs.mujoco.world import PLACEMENT_ATTEMPTS, Crowded, World
 from harness.failures import PerceptionFailure, ResetError, StepLimit, UsageError
@@ -71,6 +73,7 @@ class EmbeddedEnvironment:
         self._noise = float(noise)
         self._renderer = renderer
         self._pictures: tuple[World, gl.Pictures] | None = None
+        self._ray_cameras: dict[str, RayCamera] = {}
         self._drew = False
         self.workspace = np.array(setting.workspace)
         self.effector_names, self.surface_names = setting.effector_names, setting.surface_names
@@ -178,26 +181,22 @@ class EmbeddedEnvironment:
 
     def render(self, camera: str) -> Image:
         """See `harness.protocols.Environment.render`. Raises `UsageError` for an unknown camera."""
-        if camera not in self.cameras():
-            raise UsageError(
-                f"{self._setting.name} has no camera {camera!r}; it has {', '.join(self.cameras())}"
-            )
-        world = self.world
-        if self._pictures is None or self._pictures[0] is not world:
-            self._close_pictures()
-            pixels = self._setting.pixels
-            drawer = gl.pictures(world.model, pixels, pixels, gl.resolve(self._renderer))
-            self._pictures = world, drawer
-            self._drew = True
-        return self._pictures[1].render(world.data, camera)
+        self._check_camera(camera)
+        return self._drawer().render(self.world.data, camera)
 
     def view(self, camera: str) -> View:
         """See `harness.protocols.Manipulation.view`. Raises `UsageError` for an unknown camera."""
-        image = self.render(camera)
-        world = self.world
-        rays = RayCamera(world.model, camera, image.shape[1], image.shape[0])
-        parts = {self._rename.get(name, name): geoms for name, geoms in world.parts.items()}
-        found = marks(rays.cast(world.data, REACH).geoms, {**parts, "gripper": world.geoms(HAND)})
+        self._check_camera(camera)
+        world, drawer = self.world, self._drawer()
+        shown = {self._rename.get(name, name): geoms for name, geoms in world.parts.items()}
+        parts: dict[str, Collection[int]] = {**shown, "gripper": world.geoms(HAND)}
+        if isinstance(drawer, RayPictures):
+            image, hits = drawer.view(world.data, camera)
+            geoms = hits.within(REACH)
+        else:
+            image = drawer.render(world.data, camera)
+            geoms = self._ray_camera(camera).cast(world.data, REACH, only={*chain(*parts.values())}).geoms
+        found = marks(geoms, parts)
         return View(draw(image, found), found, self.gripper())
 
     def pose(self) -> Pose:
@@ -255,7 +254,32 @@ class EmbeddedEnvironment:
             raise RuntimeError("there is no scene yet: reset it first")
         return self._scene
 
+    def _check_camera(self, camera: str) -> None:
+        if camera not in self.cameras():
+            raise UsageError(
+                f"{self._setting.name} has no camera {camera!r}; it has {', '.join(self.cameras())}"
+            )
+
+    def _drawer(self) -> gl.Pictures:
+        """What draws the scene that is up."""
+        world = self.world
+        if self._pictures is None or self._pictures[0] is not world:
+            self._close_pictures()
+            pixels = self._setting.pixels
+            drawer = gl.pictures(world.model, pixels, pixels, gl.resolve(self._renderer))
+            self._pictures = world, drawer
+            self._drew = True
+        return self._pictures[1]
+
+    def _ray_camera(self, camera: str) -> RayCamera:
+        """What says where things are in the pictures that OpenGL draws."""
+        pixels = self._setting.pixels
+        if camera not in self._ray_cameras:
+            self._ray_cameras[camera] = RayCamera(self.world.model, camera, pixels, pixels)
+        return self._ray_cameras[camera]
+
     def _close_pictures(self) -> None:
+        self._ray_cameras.clear()
         if self._pictures is not None:
             self._pictures[1].close()
             self._pictures = None
