@@ -182,10 +182,12 @@ class Sweep:
     ) -> None:
         """`being_written` are files of rows that jobs of an earlier start still write. Each of the `comparisons` stops
         its cells once it has decided."""
+        folders = {cell.folder_name for cell in cells}
         if comparisons:
-            standings.check(root, comparisons)
+            standings.check(root, comparisons, folders)
+            self._of_others = standings.of_others(root, folders)
         elif share is None:
-            standings.release(root)
+            standings.release(root, folders)
         self._settings = RunConfig(**cells[0].config["run"])
         self._root, self._share, self._being_written = root, share, being_written
         self._code = code_version()
@@ -280,11 +282,13 @@ class Sweep:
         self._put_on_record()
 
     def _put_on_record(self) -> None:
-        counted = {
-            self._by_identity[identity].folder.name: frozenset(self._by_identity[identity].wanted)
-            for identity in self._left_out
-        }
-        standings.write(self._root, self._stopping.record(counted))
+        cut = [self._by_identity[identity] for identity in self._left_out]
+        counted = {result.folder.name: frozenset(result.wanted) for result in cut}
+        others = self._of_others
+        found = standings.Record(
+            others.comparisons + self._stopping.standings(), {**others.counted, **counted}
+        )
+        standings.write(self._root, found)
         self._recorded = time.monotonic()
 
     def run(self) -> SweepResult:
@@ -465,7 +469,7 @@ class Sweep:
         self._result.interrupted = self._stop_requests > 0
         if self._stopping.running:
             self._put_on_record()
-            self._result.comparisons = [one.standing() for one in self._stopping.running]
+            self._result.comparisons = list(self._stopping.standings())
             for identity, left in self._left_out.items():
                 played = len(left & self._stores[identity].digests().keys())
                 self._result.saved += len(left) - played

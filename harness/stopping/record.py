@@ -4,7 +4,7 @@ follows from the rows and the command alone: a sweep that starts works it out ag
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -50,6 +50,10 @@ class Standing:
     @property
     def name(self) -> str:
         return f"{self.first} against {self.second} ({self.where})"
+
+    def is_of(self, folders: Collection[str]) -> bool:
+        """Whether a cell in one of these folders is compared."""
+        return any(folder in folders for pair in self.folders for folder in pair)
 
     @property
     def verdict(self) -> str:
@@ -106,26 +110,30 @@ def write(root: Path, record: Record) -> None:
     temporary.replace(root / FILE)
 
 
-def release(root: Path) -> None:
-    """All rows count again: a command asks for all episodes. What was decided stays on record."""
+def release(root: Path, folders: Collection[str]) -> None:
+    """All rows of these cells count again: a command asks for all of their episodes. What was decided stays on record."""
     record = read(root)
-    if record.counted:
-        write(root, Record(record.comparisons))
+    if not record.counted.keys().isdisjoint(folders):
+        write(root, Record(record.comparisons, _without(record.counted, folders)))
 
 
-def check(root: Path, planned: Sequence[Comparison]) -> None:
-    """Raise `UsageError` where the folder holds a test of another plan: one that is changed after a look at its rows
-    promises nothing. More scenes may be added, as they come after all others."""
-    before = {one.name: one for one in read(root).comparisons}
-    if not before:
-        return
+def of_others(root: Path, folders: Collection[str]) -> Record:
+    """What is on record of other cells than these: tests of other commands in the same folder."""
+    record = read(root)
+    return Record(
+        tuple(one for one in record.comparisons if not one.is_of(folders)), _without(record.counted, folders)
+    )
+
+
+def check(root: Path, planned: Sequence[Comparison], folders: Collection[str]) -> None:
+    """Raise `UsageError` where the cells in these folders were in a test of another plan: one that is changed after a
+    look at its rows promises nothing. More scenes may be added, as they come after all others."""
+    before = {one.name: one for one in read(root).comparisons if one.is_of(folders)}
     now = {one.name: one for one in planned}
-    changed = [name for name in before.keys() | now.keys() if name not in before or name not in now]
-    changed += [
+    changed = [
         name
-        for name in before.keys() & now.keys()
-        if len(now[name].pairs) < before[name].asked
-        or now[name].mark(before[name].asked) != before[name].mark
+        for name, one in before.items()
+        if name not in now or len(now[name].pairs) < one.asked or now[name].mark(one.asked) != one.mark
     ]
     if changed:
         raise UsageError(
@@ -133,6 +141,10 @@ def check(root: Path, planned: Sequence[Comparison]) -> None:
             "test began (methods, tasks, wordings, seeds, run.alpha, run.margin, run.test), and only env.scenes can "
             "grow. Give that command again, name=... for another test, or run.stop=all to play all episodes."
         )
+
+
+def _without(counted: Mapping[str, frozenset[str]], folders: Collection[str]) -> dict[str, frozenset[str]]:
+    return {folder: episodes for folder, episodes in counted.items() if folder not in folders}
 
 
 def _standing(found: Mapping[str, Any]) -> Standing:

@@ -10,7 +10,7 @@ from harness.components import build
 from harness.pool import Job
 from harness.records import VERDICTS
 from harness.stopping.plan import Comparison
-from harness.stopping.record import Decision, Record, Standing
+from harness.stopping.record import Decision, Standing
 from harness.store import Digest
 
 
@@ -144,5 +144,5 @@ class Stopping:
         places: Any = self._places.get((job.cell.identity, str(job.key)))
         return min(place for _, place in places) if places else last
 
-    def record(self, counted: dict[str, frozenset[str]]) -> Record:
-        return Record(tuple(one.standing() for one in self.running), counted)
+    def standings(self) -> tuple[Standing, ...]:
+        return tuple(one.standing() for one in self.running)
