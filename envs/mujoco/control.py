@@ -81,7 +81,7 @@ class Controller:
         self._substeps, self._period = world.setting.substeps, world.setting.period
         self._lag = np.array(self._arm.lag)
         self._joint_step = np.array(self._arm.speed) * self._period
-        self._step_limit = step_limit
+        self._allowed = self._last_step = step_limit
         self._after_step = after_step
         self._home = np.array(world.setting.home)
         self._home_pose = kinematics.pose(self._home)
@@ -90,6 +90,10 @@ class Controller:
         self._flipped = False
         self._goal: tuple[Floats, Floats] | None = None
         self._scratch = mujoco.MjData(world.model)
+
+    def allow(self, steps: int) -> None:
+        """Take this many more control steps instead of what is left of the limit."""
+        self._allowed, self._last_step = steps, self.steps + steps
 
     def pose(self) -> Pose:
         """The tool's true pose."""
@@ -141,13 +145,15 @@ class Controller:
         still = 0
         travel = self.world.fingers
         self._finger = float(travel.mean())
-        while still < 2:
-            reach = _FINGER_SPEED * self._period
-            self._finger = float(self._finger + np.clip(target - self._finger, -reach, reach))
-            self._hold()
-            before, travel = travel, self.world.fingers
-            still = still + 1 if np.abs(travel - before).max() < 0.0004 else 0
-        self._finger = target
+        try:
+            while still < 2:
+                reach = _FINGER_SPEED * self._period
+                self._finger = float(self._finger + np.clip(target - self._finger, -reach, reach))
+                self._hold()
+                before, travel = travel, self.world.fingers
+                still = still + 1 if np.abs(travel - before).max() < 0.0004 else 0
+        finally:
+            self._finger = target  # also where the steps are spent: a chain goes on
         self._hold()
         self._hold()
         open_enough = self.world.fingers.min() > 0.9 * self._arm.finger_travel
@@ -389,8 +395,8 @@ class Controller:
 
     def _control(self, joints: Floats) -> None:
         """One control step: lead the servos from the last command to `joints`."""
-        if self.steps >= self._step_limit:
-            raise StepLimit(f"the task's {self._step_limit} control steps are spent")
+        if self.steps >= self._last_step:
+            raise StepLimit(f"the task's {self._allowed} control steps are spent")
         before = self._joints
         lead = self._lag * (joints - before) / self._period
         for substep in range(1, self._substeps + 1):

@@ -6,14 +6,20 @@ This module only describes it, without importing the simulator; `envs.mujoco.env
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from envs.mujoco.config import PandaWorld
 from envs.mujoco.setting import Setting
 from envs.mujoco.task import EmbeddedTask, discover
-from harness.protocols import Task
+from envs.playtable.chains import LENGTH, Chain
+from harness.protocols import Chained, Task
 from harness.seeding import derive
 
+if TYPE_CHECKING:
+    from envs.mujoco.environment import PandaEnvironment
+
+SUITES = ("single", "chains")
 INSTANCES = 50
 """Scenes of the standard suite, as many as the paper's table has: one of each of the 34 tasks, and a second one of
 16 tasks that the seed tree chose once."""
@@ -26,9 +32,27 @@ class Playtable(PandaWorld):
     scenes: int = 1
     suite_of_50: bool = True
     """Whether `scenes=1` means the standard suite of 50 scenes; else it means one scene of each task."""
+    chosen_suite: str = field(default="single", metadata={"key": "suite"})
+    """`chains` has one task instead, whose scenes are chains of five (`envs.playtable.chains`)."""
+
+    def __post_init__(self) -> None:
+        if self.chosen_suite not in SUITES:
+            raise ValueError(f"suite is {self.chosen_suite!r}; it can be {', '.join(SUITES)}")
+
+    @property
+    def _chains(self) -> bool:
+        return self.chosen_suite == "chains"
 
     def definitions(self) -> Mapping[str, EmbeddedTask]:
-        return discover("envs.playtable.tasks")
+        singles = discover("envs.playtable.tasks")
+        if not self._chains:
+            return singles
+        sentences = {name: self.reword.get(name, task.instructions)[0] for name, task in singles.items()}
+        chain = Chain(singles, sentences)
+        return {chain.name: chain}
+
+    def interfaces(self) -> tuple[type, ...]:
+        return (*super().interfaces(), Chained) if self._chains else super().interfaces()
 
     def setting(self) -> Setting:
         from envs.playtable.setting import SETTING
@@ -37,8 +61,24 @@ class Playtable(PandaWorld):
 
     def suite(self) -> Sequence[Task]:
         tasks = super().suite()
+        if self._chains:
+            return [replace(task, sentences=LENGTH) for task in tasks]
         if not self.suite_of_50:
             return tasks
         drawn = sorted((task.name for task in tasks), key=lambda name: derive("playtable", "twice", name))
         twice = set(drawn[: INSTANCES - len(tasks)])
         return tuple(replace(task, share=2) if task.name in twice else task for task in tasks)
+
+    def open(self) -> PandaEnvironment:
+        if not self._chains:
+            return super().open()
+        from envs.playtable.environment import ChainEnvironment
+
+        return ChainEnvironment(
+            self.setting(),
+            self.definitions(),
+            self.suite(),
+            noise=self.noise,
+            renderer=self.renderer,
+            rename=self.rename,
+        )
