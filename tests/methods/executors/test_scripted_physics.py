@@ -14,9 +14,9 @@ from methods.executors.senses import Senses
 MOST = 250
 """Control steps for a subtask, five or six times what one takes."""
 SCENES = {
-    "object_search": range(1000, 1006),
-    "counting": range(1000, 1003),
-    "rearrangement": range(1000, 1006),
+    "object_search": range(1000, 1004),
+    "counting": range(1000, 1002),
+    "rearrangement": range(1000, 1004),
 }
 
 
