@@ -22,7 +22,7 @@ __all__ = ["experiment"]
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 NASTY = "</script><script>window.hacked=1</script><b>bold</b> & \"quoted\" 'é漢' \\ 😀"
-PATIENCE = 60.0
+PATIENCE = 300.0
 """Seconds until a page that does not come is a failure."""
 
 

@@ -181,7 +181,7 @@ def report(root: Path, *options: str, **environment: str) -> subprocess.Complete
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=1200,
     )
 
 

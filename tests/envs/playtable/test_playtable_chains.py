@@ -295,7 +295,7 @@ def test_methods_play_chains_from_the_command_line(tmp_path):
         "env.suite=chains",
     ]
     command += ["env.scenes=2", "memory=tabletop", "run.workers=0", f"hydra.sweep.dir={tmp_path}"]
-    done = subprocess.run(command, cwd=PROJECT, env=os.environ, capture_output=True, text=True, timeout=600)
+    done = subprocess.run(command, cwd=PROJECT, env=os.environ, capture_output=True, text=True, timeout=1800)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("sentences in a row: 1:") == 3
     rows = store.load(tmp_path)

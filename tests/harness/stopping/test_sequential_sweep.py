@@ -168,12 +168,12 @@ def test_a_sweep_that_is_ended_in_the_middle_comes_to_the_same_end(
     calm = run_cells(coins({"bad": 0.3, "good": 0.8}, scenes=40, slow=0.05, workers=2), tmp_path / "calm")
     root = tmp_path / "killed"
     process = subprocess.Popen([sys.executable, "-c", SCRIPT, str(root)], stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while sum(path.read_bytes().count(b"\n") for path in root.glob("*/episodes.jsonl")) < 5:
         assert time.monotonic() < deadline
         time.sleep(0.01)
     process.send_signal(number)
-    process.wait(timeout=60)
+    process.wait(timeout=300)
     again = run_cells(coins({"bad": 0.3, "good": 0.8}, scenes=40, slow=0.05, workers=2), root)
     assert again.comparisons == calm.comparisons
     assert counted_rows(root) == counted_rows(tmp_path / "calm")
