@@ -4,6 +4,7 @@ Slower than `gl` at high resolutions, and the same on every machine."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import mujoco
@@ -16,8 +17,32 @@ Floats = NDArray[np.float64]
 _REACH = 20.0
 _BIAS = 0.004
 """Metres by which something has to be nearer to the light than a point to keep the light from it."""
+_CONVEX = [
+    mujoco.mjtGeom.mjGEOM_PLANE,
+    mujoco.mjtGeom.mjGEOM_SPHERE,
+    mujoco.mjtGeom.mjGEOM_CAPSULE,
+    mujoco.mjtGeom.mjGEOM_ELLIPSOID,
+    mujoco.mjtGeom.mjGEOM_CYLINDER,
+    mujoco.mjtGeom.mjGEOM_BOX,
+]
 _FAR = 50.0
 """Distance at which a directional light is put, metres: its rays come from one point, too."""
+
+
+@dataclass(frozen=True)
+class _Surface:
+    """N points that a camera sees, world frame."""
+
+    points: Floats
+    """(3, N)"""
+    normals: Floats
+    """(3, N), unit, towards the camera."""
+    facing: Floats
+    """(N,), cosine between the normal and the direction to the camera."""
+    geoms: NDArray[np.int32]
+    """(N,), the geom that is seen from outside, -1 where the camera is inside of it."""
+    counts: NDArray[np.intp]
+    """(B,), sizes of the groups of neighbours in which the points come."""
 
 
 class RayPictures:
@@ -27,6 +52,7 @@ class RayPictures:
         self._model = model
         self._size = (width, height)
         self._caster = Caster(model)
+        self._convex = np.isin(model.geom_type, _CONVEX)
         self._cameras: dict[str, RayCamera] = {}
 
     def render(self, data: Any, camera: str) -> NDArray[np.uint8]:
@@ -40,57 +66,59 @@ class RayPictures:
         eye = self._cameras[camera]
         hits = eye.cast(data, _REACH, normals=True)
         assert hits.normals is not None
-        # What is near in the picture stays together, for the rays that ask for shadows.
+        # Neighbours stay together, for the rays that ask for shadows; coordinates are (3, N), which is faster.
         seen = hits.geoms.ravel()[eye.order] >= 0
         pixels = eye.order[seen]
         counts = np.add.reduceat(seen, np.cumsum(eye.counts) - eye.counts, dtype=np.intp)
-        points = eye.points(data, np.where(hits.geoms >= 0, hits.depth, 0.0)).reshape(-1, 3)[pixels]
-        normals = hits.normals.reshape(-1, 3)[pixels]
-        outwards = eye.position(data) - points
-        outwards /= np.linalg.norm(outwards, axis=1)[:, None]
+        geoms = hits.geoms.ravel()[pixels]
+        depth = np.where(hits.geoms >= 0, hits.depth, 0.0)
+        points = np.ascontiguousarray(eye.points(data, depth).reshape(-1, 3)[pixels].T)
+        normals = np.ascontiguousarray(hits.normals.reshape(-1, 3)[pixels].T)
+        outwards = eye.position(data)[:, None] - points
+        outwards /= np.sqrt(_dot(outwards, outwards))
+        facing = _dot(normals, outwards)
         # Inside a closed shape the surface is seen from behind; light it as the side that is seen.
-        normals = np.where((normals * outwards).sum(axis=1)[:, None] < 0, -normals, normals)
-        light = self._light(data, points, normals, outwards, counts)
-        picture = np.zeros((*eye.shape, 3))
-        picture.reshape(-1, 3)[pixels] = self._colours()[hits.geoms.ravel()[pixels]] * light
-        return (np.clip(picture, 0, 1) * 255 + 0.5).astype(np.uint8), hits
+        behind = facing < 0
+        normals[:, behind] *= -1
+        surface = _Surface(points, normals, np.abs(facing), np.where(behind, -1, geoms), counts)
+        shades = self._colours()[:, geoms] * self._light(data, surface)
+        picture = np.zeros((*eye.shape, 3), np.uint8)
+        picture.reshape(-1, 3)[pixels] = (np.clip(shades, 0, 1) * 255 + 0.5).astype(np.uint8).T
+        return picture, hits
 
     def close(self) -> None:
         self._cameras.clear()
 
     def _colours(self) -> Floats:
-        """(ngeom, 3), read anew because a task may paint."""
+        """(3, ngeom), read anew because a task may paint."""
         model = self._model
         colours = np.array(model.geom_rgba[:, :3], dtype=np.float64)
         made = model.geom_matid >= 0
         colours[made] = model.mat_rgba[model.geom_matid[made], :3]
-        return colours
+        return colours.T
 
-    def _light(
-        self, data: Any, points: Floats, normals: Floats, outwards: Floats, counts: NDArray[np.intp]
-    ) -> Floats:
-        """Light (N, 3) that each point sends back, by the rules of fixed-function OpenGL without highlights. `counts`
-        (B,) are how many points there are in each bundle of neighbours."""
+    def _light(self, data: Any, surface: _Surface) -> Floats:
+        """Light (3, N) that each point sends back, by the rules of fixed-function OpenGL without highlights."""
         model = self._model
         head = model.vis.headlight
-        total = np.zeros((len(points), 3))
+        total = np.zeros(surface.points.shape)
         if head.active:
-            facing = np.clip((normals * outwards).sum(axis=1), 0, 1)
-            total += np.array(head.ambient) + facing[:, None] * np.array(head.diffuse)
+            facing = np.clip(surface.facing, 0, 1)
+            total += np.array(head.ambient)[:, None] + facing * np.array(head.diffuse)[:, None]
         for index in np.flatnonzero(model.light_active).tolist():
             position, axis = np.array(data.light_xpos[index]), np.array(data.light_xdir[index])
             directional = model.light_type[index] == mujoco.mjtLightType.mjLIGHT_DIRECTIONAL
             if directional:
                 position = np.array(model.stat.center) - _FAR * axis
-            away = points - position
-            distance = np.maximum(np.linalg.norm(away, axis=1), 1e-9)
-            away /= distance[:, None]
-            strength = np.clip(-(normals * away).sum(axis=1), 0, 1)
+            away = surface.points - position[:, None]
+            distance = np.maximum(np.sqrt(_dot(away, away)), 1e-9)
+            away /= distance
+            strength = np.clip(-_dot(surface.normals, away), 0, 1)
             if not directional:
-                strength *= self._cone(index, away @ axis, distance)
+                strength *= self._cone(index, _dot(axis, away), distance)
             if model.light_castshadow[index]:
-                self._shade(data, position, axis, away, distance, strength, counts)
-            total += model.light_ambient[index] + strength[:, None] * model.light_diffuse[index]
+                self._shade(data, position, axis, away, distance, strength, surface)
+            total += model.light_ambient[index][:, None] + strength * model.light_diffuse[index][:, None]
         return total
 
     def _shade(
@@ -101,16 +129,30 @@ class RayPictures:
         away: Floats,
         distance: Floats,
         strength: Floats,
-        counts: NDArray[np.intp],
+        surface: _Surface,
     ) -> None:
         """Take the strength (N,) of a light from the points that lie in a shadow, by casting rays from the light."""
-        lit = strength > 0
-        bundle = np.repeat(np.arange(len(counts)), counts)
+        lit = np.flatnonzero(strength > 0)
+        bundle = np.repeat(np.arange(len(surface.counts)), surface.counts)[lit]
+        counts = np.bincount(bundle, minlength=len(surface.counts))
+        full = counts > 0
+        counts = counts[full]
+        if not len(counts):
+            return
+        rays, distance, geoms = np.ascontiguousarray(away[:, lit].T), distance[lit], surface.geoms[lit]
         frame = _facing(axis)
-        rays = away[lit]
-        bundles = Bundles.of(rays @ frame, np.bincount(bundle[lit], minlength=len(counts)))
-        _, reached, _ = self._caster.cast(data, position, frame, rays, bundles, 2 * _FAR)
-        strength[np.flatnonzero(lit)[reached < distance[lit] - _BIAS]] = 0
+        bundles = Bundles.of(rays @ frame, counts)
+        starts = bundles.ends - counts
+        ends = surface.points[:, lit]
+        lower = np.minimum(np.minimum.reduceat(ends, starts, axis=1).T, position)
+        upper = np.maximum(np.maximum.reduceat(ends, starts, axis=1).T, position)
+        met = self._caster.met(data, position, frame, bundles, lower, upper)
+        # No convex thing casts a shadow on the side of it that faces the light.
+        least, most = np.minimum.reduceat(geoms, starts), np.maximum.reduceat(geoms, starts)
+        alone = np.flatnonzero((least == most) & (least >= 0) & self._convex[least])
+        met[alone, least[alone]] = False
+        _, reached, _ = self._caster.cast(data, position, rays, bundles.ends, met, 2 * _FAR)
+        strength[lit[reached < distance - _BIAS]] = 0
 
     def _cone(self, index: int, cosine: Floats, distance: Floats) -> Floats:
         """How much of a spot's or a point light's strength arrives (N,)."""
@@ -121,6 +163,12 @@ class RayPictures:
             inside = cosine >= np.cos(np.radians(model.light_cutoff[index]))
             arriving *= np.where(inside, np.clip(cosine, 0, 1) ** model.light_exponent[index], 0.0)
         return arriving
+
+
+def _dot(first: Floats, second: Floats) -> Floats:
+    """(N,) of vectors (3, N)."""
+    product: Floats = first[0] * second[0] + first[1] * second[1] + first[2] * second[2]
+    return product
 
 
 def _facing(axis: Floats) -> Floats:

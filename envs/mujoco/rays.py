@@ -81,31 +81,63 @@ class Caster:
 
     def __init__(self, model: Any) -> None:
         self._model = model
-        self._unbounded = np.array(model.geom_rbound) == 0
         self._visible = VISIBLE[np.clip(model.geom_group, 0, _HIDDEN)] > 0
+        boxes = np.array(model.geom_aabb)
+        planes = np.array(model.geom_type) == mujoco.mjtGeom.mjGEOM_PLANE
+        boxes[planes, :3], boxes[planes, 3:] = 0.0, model.geom_size[planes] * [1.0, 1.0, 0.0]
+        self._middles, self._halves = boxes[:, :3], boxes[:, 3:]
+        self._unbounded = planes & (model.geom_size[:, :2] <= 0).any(axis=1)
         # MuJoCo's own bounds are coarser than the bundles', and it looks at them for every ray.
         self._reduced = copy.copy(model)
         self._reduced.body_bvhadr[:] = -1
+
+    def met(
+        self,
+        data: Any,
+        origin: Floats,
+        frame: Floats,
+        bundles: Bundles,
+        lower: Floats | None = None,
+        upper: Floats | None = None,
+    ) -> NDArray[np.bool_]:
+        """(B, ngeom), whether a bundle from a point can meet a geom: not, if the geom's bounding box is beside the
+        bundle, or off the box from `lower` to `upper` (B, 3) in the world, where the rays end. `frame` (3, 3) is the
+        bundles', its columns are the axes in the world."""
+        axes = frame.T @ data.geom_xmat.reshape(-1, 3, 3)
+        middle = (data.geom_xpos - origin) @ frame + (axes @ self._middles[..., None])[..., 0]
+        half = axes * self._halves[:, None]
+        beside = np.zeros((len(bundles.ends), len(middle)), bool)
+        for slopes, side in ((bundles.low, -1), (bundles.high, 1)):
+            for axis in range(2):
+                # Of the plane through the origin that bounds the bundle on this side; NaN bounds nothing.
+                tilt = slopes[:, axis, None]
+                beyond = side * (middle[:, axis] + tilt * middle[:, 2])
+                beside |= beyond > np.abs(half[:, axis] + tilt[..., None] * half[:, 2]).sum(axis=-1)
+        if lower is not None and upper is not None:
+            turned = data.geom_xmat.reshape(-1, 3, 3)
+            centre = data.geom_xpos + (turned @ self._middles[..., None])[..., 0]
+            reach = np.abs(turned * self._halves[:, None]).sum(axis=-1)
+            for axis in range(3):
+                beside |= centre[:, axis] + reach[:, axis] < lower[:, axis, None]
+                beside |= centre[:, axis] - reach[:, axis] > upper[:, axis, None]
+        return np.asarray((~beside | self._unbounded) & self._visible)
 
     def cast(
         self,
         data: Any,
         origin: Floats,
-        frame: Floats,
         rays: Floats,
-        bundles: Bundles,
+        ends: NDArray[np.intp],
+        met: NDArray[np.bool_],
         reach: float,
         normals: bool = False,
-        only: Collection[int] = (),
     ) -> tuple[NDArray[np.int32], Floats, Floats | None]:
         """The geoms (N,) that unit `rays` (N, 3) from a point meet within `reach` metres, -1 for none, at which
-        distance (N,), infinite for none, and the normals (N, 3) there; all in the world frame. `frame` (3, 3), columns are its axes, is that of the bundles.
-        A bundle that cannot meet any of `only` is not cast: its rays meet nothing."""
+        distance (N,), infinite for none, and the normals (N, 3) there; all in the world frame. Bundles of rays, which
+        end at `ends` (B,), meet nothing but what `met` (B, ngeom) says."""
         model, reduced, count = self._model, self._reduced, len(rays)
         geoms, distance = np.full(count, -1, np.int32), np.full(count, np.inf)
         surface = np.zeros((count, 3)) if normals else None
-        met = self._met(data, origin, frame, bundles)
-        cast = met[:, list(only)].any(axis=1) if only else met.any(axis=1)
         # Colours may have changed, and what is transparent is not met.
         reduced.geom_rgba[:], reduced.mat_rgba[:] = model.geom_rgba, model.mat_rgba
         groups = np.where(met, model.geom_group, _HIDDEN)
@@ -113,11 +145,9 @@ class Caster:
         bundle, geom = np.nonzero(met)
         kept[bundle, model.geom_bodyid[geom]] = True
         sizes = np.where(kept, model.body_geomnum, 0)
-        for index in np.flatnonzero(cast).tolist():
-            first, last = int(bundles.ends[index - 1]) if index else 0, int(bundles.ends[index])
-            if first == last:
-                continue
-            part = slice(first, last)
+        starts = np.concatenate([[0], ends[:-1]])
+        for index in np.flatnonzero(met.any(axis=1) & (ends > starts)).tolist():
+            part = slice(starts[index], ends[index])
             reduced.geom_group[:], reduced.body_geomnum[:] = groups[index], sizes[index]
             mujoco.mj_multiRay(
                 reduced,
@@ -130,28 +160,13 @@ class Caster:
                 geoms[part],
                 distance[part],
                 None if surface is None else surface[part].reshape(-1),
-                last - first,
+                int(ends[index] - starts[index]),
                 reach,
             )
         # MuJoCo skips what lies wholly beyond the reach; a plane or a wall that begins within it is still met further on.
         geoms[distance > reach] = -1
         distance[geoms < 0] = np.inf
         return geoms, distance, surface
-
-    def _met(self, data: Any, origin: Floats, frame: Floats, bundles: Bundles) -> NDArray[np.bool_]:
-        """(B, ngeom), whether a geom's bounding box reaches into a bundle."""
-        model = self._model
-        axes = frame.T @ data.geom_xmat.reshape(-1, 3, 3)
-        middle = (data.geom_xpos - origin) @ frame + (axes @ model.geom_aabb[:, :3, None])[..., 0]
-        half = axes * model.geom_aabb[:, None, 3:]
-        met = np.broadcast_to(self._visible, (len(bundles.ends), model.ngeom))
-        for slopes, side in ((bundles.low, -1), (bundles.high, 1)):
-            for axis in range(2):
-                # Of the plane through the origin that bounds the bundle on this side; NaN bounds nothing.
-                tilt = slopes[:, axis, None]
-                beyond = side * (middle[:, axis] + tilt * middle[:, 2])
-                met = met & ~(beyond > np.abs(half[:, axis] + tilt[..., None] * half[:, 2]).sum(axis=-1))
-        return np.asarray(met | (self._visible & self._unbounded))
 
 
 class RayCamera:
@@ -187,10 +202,13 @@ class RayCamera:
     def cast(self, data: Any, reach: float, normals: bool = False, only: Collection[int] = ()) -> Hits:
         """Look once. Geoms further than `reach` metres are not seen. With `only`, what is seen is right where these geoms
         are; elsewhere nothing may be seen, which is faster."""
-        frame = self.rotation(data)
+        frame, here = self.rotation(data), self.position(data)
         rays = np.ascontiguousarray(self._units @ frame.T)
+        met = self._caster.met(data, here, frame, self._bundles)
+        if only:
+            met[~met[:, list(only)].any(axis=1)] = False
         geoms, distance, surface = self._caster.cast(
-            data, self.position(data), frame, rays, self._bundles, reach, normals, only
+            data, here, rays, self._bundles.ends, met, reach, normals
         )
         far = self._picture(distance)
         return Hits(
