@@ -75,6 +75,11 @@ class Bundles:
             high[full] = np.maximum.reduceat(slopes, starts) + _MARGIN
         return Bundles(ends, low, high)
 
+    def corners(self) -> Floats:
+        """(B, 4, 3), rays in the frame between which all of a bundle's are."""
+        x, y = (np.stack([self.low[:, axis], self.high[:, axis]], axis=1) for axis in range(2))
+        return np.stack([x[:, [0, 0, 1, 1]], y[:, [0, 1, 0, 1]], np.full((len(x), 4), -1.0)], axis=-1)
+
 
 class Caster:
     """Casts rays at one model."""
@@ -106,7 +111,12 @@ class Caster:
         axes = frame.T @ data.geom_xmat.reshape(-1, 3, 3)
         middle = (data.geom_xpos - origin) @ frame + (axes @ self._middles[..., None])[..., 0]
         half = axes * self._halves[:, None]
-        beside = np.zeros((len(bundles.ends), len(middle)), bool)
+        # Rays that go away from the side of a bounding box that is nearest to the point miss the box.
+        apart = np.einsum("gi,gij->gj", middle, axes)
+        gaps = np.abs(apart) - self._halves
+        nearest = np.arange(len(gaps)), gaps.argmax(axis=1)
+        towards = axes[nearest[0], :, nearest[1]] * np.sign(apart[nearest])[:, None]
+        beside = (gaps[nearest] > 0) & (bundles.corners() @ towards.T <= 0).all(axis=1)
         for slopes, side in ((bundles.low, -1), (bundles.high, 1)):
             for axis in range(2):
                 # Of the plane through the origin that bounds the bundle on this side; NaN bounds nothing.
