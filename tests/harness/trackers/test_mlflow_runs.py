@@ -100,6 +100,9 @@ def table(found: Any, run: Any, folder: Path) -> list[list[Any]]:
     return list(read["data"])
 
 
+@pytest.mark.filterwarnings(
+    "ignore:The .*noload.* loader strategy is deprecated:DeprecationWarning"
+)  # MLflow's own
 def test_the_sqlite_store_says_what_the_rows_say(own_folder: Path, make_cell: MakeCell) -> None:
     uri = f"sqlite:///{own_folder}/tracked/mlflow.db"
     root = own_folder / "mine"
