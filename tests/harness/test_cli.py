@@ -158,7 +158,7 @@ def test_help_lists_options_and_keys() -> None:
     lines = {line.split()[0]: line for line in done.stdout.splitlines() if line.startswith("  ")}
     assert "voxposer" in lines["method"]
     assert "tabletop" in lines["env"]
-    assert lines["run.episode_timeout=6000.0"].endswith("the watchdog ends an episode's worker.")
+    assert lines["run.episode_timeout=1200.0"].endswith("the watchdog ends an episode's worker.")
 
 
 def test_a_file_is_a_memory() -> None:
