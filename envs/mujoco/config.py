@@ -13,7 +13,7 @@ from envs.mujoco.task import EmbeddedTask, as_suite
 from harness.protocols import Actuation, Manipulation, Problem, Task
 
 if TYPE_CHECKING:
-    from envs.mujoco.environment import EmbeddedEnvironment, PandaEnvironment
+    from envs.mujoco.environment import EmbeddedEnvironment, ManipulationEnvironment
     from envs.mujoco.setting import Setting
 
 
@@ -74,16 +74,16 @@ class EmbeddedWorld:
 
 
 @dataclass
-class PandaWorld(EmbeddedWorld):
-    """A world of a Panda that code-writing methods can use."""
+class ManipulationWorld(EmbeddedWorld):
+    """A world that code-writing methods can use, whatever its arm."""
 
     def interfaces(self) -> tuple[type, ...]:
         return (Manipulation, Actuation)
 
-    def open(self) -> PandaEnvironment:
-        from envs.mujoco.environment import PandaEnvironment
+    def open(self) -> ManipulationEnvironment:
+        from envs.mujoco.environment import ManipulationEnvironment
 
-        return PandaEnvironment(
+        return ManipulationEnvironment(
             self.setting(),
             self.definitions(),
             self.suite(),

@@ -289,7 +289,7 @@ class EmbeddedEnvironment:
             self.on_control_step()
 
 
-class PandaEnvironment(EmbeddedEnvironment):
+class ManipulationEnvironment(EmbeddedEnvironment):
     """A world that code-writing methods can use as well: it brings their few-shot files."""
 
     @property

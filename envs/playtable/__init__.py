@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from envs.mujoco.config import PandaWorld
+from envs.mujoco.config import ManipulationWorld
 from envs.mujoco.setting import Setting
 from envs.mujoco.task import EmbeddedTask, discover
 from envs.playtable.chains import LENGTH, Chain
@@ -17,7 +17,7 @@ from harness.protocols import Chained, Task
 from harness.seeding import derive
 
 if TYPE_CHECKING:
-    from envs.mujoco.environment import PandaEnvironment
+    from envs.mujoco.environment import ManipulationEnvironment
 
 SUITES = ("single", "chains")
 INSTANCES = 50
@@ -26,7 +26,7 @@ INSTANCES = 50
 
 
 @dataclass
-class Playtable(PandaWorld):
+class Playtable(ManipulationWorld):
     """The config behind `conf/env/playtable.yaml`."""
 
     scenes: int = 1
@@ -69,7 +69,7 @@ class Playtable(PandaWorld):
         twice = set(drawn[: INSTANCES - len(tasks)])
         return tuple(replace(task, share=2) if task.name in twice else task for task in tasks)
 
-    def open(self) -> PandaEnvironment:
+    def open(self) -> ManipulationEnvironment:
         if not self._chains:
             return super().open()
         from envs.playtable.environment import ChainEnvironment

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from envs.mujoco.environment import PandaEnvironment
+from envs.mujoco.environment import ManipulationEnvironment
 from envs.playtable.chains import LENGTH, NAME, Chain, Progress
 from harness.protocols import Sentence, Verdict
 
 
-class ChainEnvironment(PandaEnvironment):
+class ChainEnvironment(ManipulationEnvironment):
     """One simulator."""
 
     def next_sentence(self) -> Sentence | None:

@@ -7,13 +7,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from envs.mujoco.config import PandaWorld
+from envs.mujoco.config import ManipulationWorld
 from envs.mujoco.setting import Setting
 from envs.mujoco.task import EmbeddedTask, discover
 
 
 @dataclass
-class Tabletop(PandaWorld):
+class Tabletop(ManipulationWorld):
     """The config behind `conf/env/tabletop.yaml`."""
 
     def definitions(self) -> Mapping[str, EmbeddedTask]:

@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from envs.mujoco.config import PandaWorld
+from envs.mujoco.config import ManipulationWorld
 from envs.mujoco.setting import Setting
 from envs.mujoco.task import EmbeddedTask, discover
 
 
 @dataclass
-class Ur5Sim(PandaWorld):
+class Ur5Sim(ManipulationWorld):
     """The config behind `conf/env/ur5_sim.yaml`."""
 
     def definitions(self) -> Mapping[str, EmbeddedTask]:

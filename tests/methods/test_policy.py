@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from envs.mujoco.environment import PandaEnvironment
+from envs.mujoco.environment import ManipulationEnvironment
 from envs.tabletop import Tabletop
 from harness.cells import Cell
 from harness.failures import HarnessError, MotionFailure, ProviderError, UsageError
@@ -384,7 +384,7 @@ def test_another_content_of_the_file_is_another_fingerprint(module: Callable[[st
 class Press:
     """A proportional policy: a fist above where the cameras saw the button, then down."""
 
-    env: PandaEnvironment
+    env: ManipulationEnvironment
 
     def reset(self, instruction: str) -> None:
         self.button = self.env.cloud("button").points.mean(axis=0)

@@ -4,7 +4,7 @@ import sys
 import numpy as np
 import pytest
 
-from envs.mujoco.environment import PandaEnvironment
+from envs.mujoco.environment import ManipulationEnvironment
 from envs.mujoco.task import PandaTask
 from envs.mujoco.world import Crowded, World
 from envs.tabletop import Tabletop
@@ -237,7 +237,7 @@ def test_objects_can_be_renamed_and_instructions_reworded():
 
 
 def test_the_environment_is_a_manipulation():
-    assert isinstance(Tabletop().open(), PandaEnvironment)
+    assert isinstance(Tabletop().open(), ManipulationEnvironment)
     assert Tabletop().problems() == []
     from harness.protocols import Manipulation
 

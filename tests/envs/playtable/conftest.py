@@ -5,23 +5,23 @@ from types import ModuleType
 
 import pytest
 
-from envs.mujoco.environment import PandaEnvironment
+from envs.mujoco.environment import ManipulationEnvironment
 from envs.playtable import Playtable
 from harness.seeding import Seeds
 
 
 @pytest.fixture(scope="module")
-def playtable() -> Iterator[PandaEnvironment]:
+def playtable() -> Iterator[ManipulationEnvironment]:
     env = Playtable(noise=0).open()
     yield env
     env.close()
 
 
 @pytest.fixture
-def scene(playtable) -> Callable[..., PandaEnvironment]:
+def scene(playtable) -> Callable[..., ManipulationEnvironment]:
     """`scene(task, index)` resets and returns the environment."""
 
-    def put_up(task: str, index: int = 0) -> PandaEnvironment:
+    def put_up(task: str, index: int = 0) -> ManipulationEnvironment:
         playtable.reset(task, index, Seeds("playtable", task, index, 0))
         return playtable
 

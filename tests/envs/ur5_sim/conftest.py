@@ -5,23 +5,23 @@ from types import ModuleType
 
 import pytest
 
-from envs.mujoco.environment import PandaEnvironment
+from envs.mujoco.environment import ManipulationEnvironment
 from envs.ur5_sim import Ur5Sim
 from harness.seeding import Seeds
 
 
 @pytest.fixture(scope="module")
-def ur5() -> Iterator[PandaEnvironment]:
+def ur5() -> Iterator[ManipulationEnvironment]:
     env = Ur5Sim(noise=0).open()
     yield env
     env.close()
 
 
 @pytest.fixture
-def scene(ur5) -> Callable[..., PandaEnvironment]:
+def scene(ur5) -> Callable[..., ManipulationEnvironment]:
     """`scene(task, index)` resets and returns the environment."""
 
-    def put_up(task: str, index: int = 0) -> PandaEnvironment:
+    def put_up(task: str, index: int = 0) -> ManipulationEnvironment:
         ur5.reset(task, index, Seeds("ur5_sim", task, index, 0))
         return ur5
 
