@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +25,11 @@ from harness.play import comparable
 
 PROJECT = Path(__file__).resolve().parents[3]
 SCRIPT = Path(__file__).with_name("slurm.sh")
-NOOP = ["env=noop", "method=noop", "hydra.searchpath=[pkg://harness.testing.conf]", "run.workers=1"]
-GRID = ["-m", "seed=0,1", "env.scenes=2", "method.trials=2", "method.seconds=1"]
+CONF = Path(__file__).with_name("conf")
+WAITING = ["-m", "env=noop", "method=waiting", f"hydra.searchpath=[pkg://harness.testing.conf,file://{CONF}]"]
+WAITING += ["run.workers=1", "seed=0,1", "env.scenes=2"]
+"""Two jobs of six episodes. Each plays its two of task0 and then waits until there is the file `gate`, so that what a
+test does to jobs meets them in their middle."""
 THROUGH_SLURM = ["hydra/launcher=slurm", "hydra.launcher.shard=6", "hydra.launcher.cpus=1"]
 
 
@@ -62,14 +66,34 @@ def slurm() -> Iterator[Slurm]:
         shutil.rmtree(folder)
 
 
-def command(folder: Path, *arguments: str) -> list[str]:
-    return [sys.executable, "run.py", *arguments, *NOOP, f"hydra.sweep.dir={folder}"]
+@dataclass(frozen=True)
+class Sweep:
+    """The command, into a folder; its gate is closed when a test begins."""
+
+    gate: Path
+
+    def command(self, folder: Path, *arguments: str) -> list[str]:
+        what = [*WAITING, *arguments, f"method.gate={self.gate}", f"hydra.sweep.dir={folder}"]
+        return [sys.executable, "run.py", *what]
+
+    def run(self, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+        command = self.command(folder, *arguments)
+        return subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=600)
+
+    def start(self, folder: Path, *arguments: str) -> subprocess.Popen[str]:
+        command = self.command(folder, *arguments)
+        return subprocess.Popen(command, cwd=PROJECT, stderr=subprocess.PIPE, text=True)
 
 
-def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command(folder, *arguments), cwd=PROJECT, capture_output=True, text=True, timeout=600
-    )
+@pytest.fixture(scope="module")
+def gate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("gate") / "open"
+
+
+@pytest.fixture
+def sweep(gate: Path) -> Sweep:
+    gate.unlink(missing_ok=True)
+    return Sweep(gate)
 
 
 def harness(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -106,35 +130,41 @@ def processes(folder: Path) -> list[int]:
     return ids
 
 
-def rows_in_parts(folder: Path) -> dict[Path, int]:
-    return {path: path.read_bytes().count(b"\n") for path in folder.glob("*/episodes-*.jsonl")}
+def both_wait(folder: Path) -> bool:
+    """Whether both jobs have played what they may."""
+    parts = folder.glob("*/episodes-*.jsonl")
+    return [path.read_bytes().count(b"\n") for path in parts] == [2, 2]
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], dict[str, Any]]:
+def undisturbed(
+    tmp_path_factory: pytest.TempPathFactory, gate: Path
+) -> dict[tuple[str, str], dict[str, Any]]:
     folder = tmp_path_factory.mktemp("pool")
-    done = run(folder, *GRID)
+    gate.touch()
+    done = Sweep(gate).run(folder)
     assert done.returncode == 0, done.stderr
     return rows_of(folder)
 
 
+Rows = dict[tuple[str, str], dict[str, Any]]
+
+
 @needs_slurm
 def test_a_job_that_is_killed_costs_its_episodes_and_the_same_command_mends_it(
-    slurm: Slurm, tmp_path: Path, undisturbed: dict[tuple[str, str], dict[str, Any]]
+    slurm: Slurm, tmp_path: Path, undisturbed: Rows, sweep: Sweep
 ) -> None:
-    sweep = subprocess.Popen(
-        command(tmp_path, *GRID, *THROUGH_SLURM), cwd=PROJECT, stderr=subprocess.PIPE, text=True
-    )
-    until(lambda: any(rows_in_parts(tmp_path).values()))
+    process = sweep.start(tmp_path, *THROUGH_SLURM)
+    until(lambda: both_wait(tmp_path))
     os.kill(processes(tmp_path)[0], signal.SIGKILL)
-    _, told = sweep.communicate(timeout=600)
-    assert sweep.returncode == 1
-    assert "of its episodes not played" in told
-    kept = rows_of(tmp_path)
-    assert 0 < len(kept) < 12
-    again = run(tmp_path, *GRID, *THROUGH_SLURM)
+    sweep.gate.touch()
+    _, told = process.communicate(timeout=600)
+    assert process.returncode == 1
+    assert "4 of its episodes not played" in told
+    assert len(rows_of(tmp_path)) == 8
+    again = sweep.run(tmp_path, *THROUGH_SLURM)
     assert again.returncode == 0, again.stderr
-    assert f"{12 - len(kept)} to play" in again.stderr
+    assert "4 to play" in again.stderr
     assert rows_of(tmp_path) == undisturbed
     assert {path.name for path in tmp_path.glob("*/*") if "episodes" in path.name} == {store.ROWS}
     assert not (tmp_path / record.FOLDER).exists()
@@ -142,43 +172,48 @@ def test_a_job_that_is_killed_costs_its_episodes_and_the_same_command_mends_it(
 
 @needs_slurm
 def test_jobs_that_are_put_back_into_the_queue_go_on(
-    slurm: Slurm, tmp_path: Path, undisturbed: dict[tuple[str, str], dict[str, Any]]
+    slurm: Slurm, tmp_path: Path, undisturbed: Rows, sweep: Sweep
 ) -> None:
     """By the scheduler, as with preemption, and by themselves, as near their time limit."""
-    given = run(tmp_path, *GRID, *THROUGH_SLURM, "hydra.launcher.wait=false")
+    given = sweep.run(tmp_path, *THROUGH_SLURM, "hydra.launcher.wait=false")
     assert given.returncode == 0, given.stderr
     first, second = record.read(tmp_path).jobs
-    until(lambda: rows_in_parts(tmp_path)[tmp_path / first.cell / first.part])
+    until(lambda: both_wait(tmp_path))
+    before = processes(tmp_path)
     subprocess.run(["scontrol", "requeue", first.job], check=True)
-    until(lambda: rows_in_parts(tmp_path)[tmp_path / second.cell / second.part])
     subprocess.run(["scancel", "--signal=USR2", second.job], check=True)
-    before = {(r["cell"], r["episode"]): r["started"] for r in store.load(tmp_path)}
-    assert len(before) < 12
-    done = run(tmp_path, *GRID, *THROUGH_SLURM)
-    assert done.returncode == 0, done.stderr
-    assert "of an earlier start" in done.stderr
+    until(lambda: not set(before) & set(processes(tmp_path)))
+    kept = {(r["cell"], r["episode"]): r["started"] for r in store.load(tmp_path)}
+    assert len(kept) == 4
+    process = sweep.start(tmp_path, *THROUGH_SLURM)
+    assert process.stderr is not None
+    assert any("of an earlier start" in line for line in process.stderr)
+    sweep.gate.touch()
+    _, told = process.communicate(timeout=600)
+    assert process.returncode == 0, told
     assert rows_of(tmp_path) == undisturbed
     after = {(r["cell"], r["episode"]): r["started"] for r in store.load(tmp_path)}
-    assert before.items() <= after.items()
+    assert kept.items() <= after.items()
 
 
 @needs_slurm
 def test_cancel_stops_the_jobs_and_the_local_pool_may_go_on(
-    slurm: Slurm, tmp_path: Path, undisturbed: dict[tuple[str, str], dict[str, Any]]
+    slurm: Slurm, tmp_path: Path, undisturbed: Rows, sweep: Sweep
 ) -> None:
-    given = run(tmp_path, *GRID, *THROUGH_SLURM, "hydra.launcher.wait=false")
+    given = sweep.run(tmp_path, *THROUGH_SLURM, "hydra.launcher.wait=false")
     assert "python -m harness cancel" in given.stdout
-    until(lambda: any(rows_in_parts(tmp_path).values()))
-    here = run(tmp_path, *GRID)
+    until(lambda: both_wait(tmp_path))
+    here = sweep.run(tmp_path)
     assert here.returncode == 2
     assert "was given to slurm job" in here.stderr
     stopped = harness("cancel", str(tmp_path))
     assert (stopped.returncode, stopped.stdout[:7]) == (0, "Stopped")
     jobs = slurm.alive()
     assert jobs is not None and not jobs & {given.job for given in record.read(tmp_path).jobs}
-    assert until(lambda: not processes(tmp_path))
-    assert 0 < len(store.load(tmp_path)) < 12
-    here = run(tmp_path, *GRID)
+    until(lambda: not processes(tmp_path))
+    assert len(store.load(tmp_path)) == 4
+    sweep.gate.touch()
+    here = sweep.run(tmp_path)
     assert here.returncode == 0, here.stderr
     assert rows_of(tmp_path) == undisturbed
     assert harness("cancel", str(tmp_path)).stdout.startswith("No job of a cluster plays")
@@ -186,27 +221,26 @@ def test_cancel_stops_the_jobs_and_the_local_pool_may_go_on(
 
 @needs_slurm
 def test_ctrl_c_leaves_the_jobs_and_says_how_to_go_on(
-    slurm: Slurm, tmp_path: Path, undisturbed: dict[tuple[str, str], dict[str, Any]]
+    slurm: Slurm, tmp_path: Path, undisturbed: Rows, sweep: Sweep
 ) -> None:
-    sweep = subprocess.Popen(
-        command(tmp_path, *GRID, *THROUGH_SLURM), cwd=PROJECT, stderr=subprocess.PIPE, text=True
-    )
-    until(lambda: any(rows_in_parts(tmp_path).values()))
-    sweep.send_signal(signal.SIGINT)
-    _, told = sweep.communicate(timeout=300)
-    assert sweep.returncode == 1
+    process = sweep.start(tmp_path, *THROUGH_SLURM)
+    until(lambda: both_wait(tmp_path))
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=300)
+    assert process.returncode == 1
     assert f"python -m harness cancel {tmp_path}" in told
     jobs = [given.job for given in record.read(tmp_path).jobs]
     assert jobs
-    done = run(tmp_path, *GRID, *THROUGH_SLURM)
+    sweep.gate.touch()
+    done = sweep.run(tmp_path, *THROUGH_SLURM)
     assert done.returncode == 0, done.stderr
     assert "jobs for" not in done.stderr  # nothing is submitted again
     assert rows_of(tmp_path) == undisturbed
 
 
 @needs_slurm
-def test_what_slurm_refuses_is_told_in_its_words(slurm: Slurm, tmp_path: Path) -> None:
-    done = run(tmp_path, *GRID, *THROUGH_SLURM, "hydra.launcher.partition=nowhere")
+def test_what_slurm_refuses_is_told_in_its_words(slurm: Slurm, tmp_path: Path, sweep: Sweep) -> None:
+    done = sweep.run(tmp_path, *THROUGH_SLURM, "hydra.launcher.partition=nowhere")
     assert done.returncode == 2
     assert "invalid partition" in done.stderr
     assert "Traceback" not in done.stderr
