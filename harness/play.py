@@ -84,6 +84,7 @@ class CellRuntime:
 def play(runtime: CellRuntime, env: Environment, key: EpisodeKey, attempt: int) -> Row:
     """Play an episode to its row. Never raises for what happens inside it, Ctrl-C excepted."""
     cell, recorder = runtime.cell, runtime.recorder
+    recorder.forget(key)
     trace = Trace(recorder.trace_path(key))
     episode = Episode(
         key=key,

@@ -6,8 +6,9 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from harness.failures import UsageError
 from harness.protocols import Environment
@@ -15,6 +16,9 @@ from harness.records import EpisodeKey
 
 if TYPE_CHECKING:
     from harness.protocols import Image
+
+MOMENTS = ("start", "end")
+"""Of a trial, at which an observer is called."""
 
 
 @dataclass
@@ -43,7 +47,19 @@ class Recorder:
             raise UsageError(f"record.fps is {self.fps}; it has to be above 0.")
 
     def trace_path(self, key: EpisodeKey) -> Path | None:
-        return self.folder / "traces" / f"{key}.jsonl" if self.trace else None
+        return self._trace(key) if self.trace else None
+
+    def forget(self, key: EpisodeKey) -> None:
+        """Remove what an attempt that ended in an error left of an episode, whatever is recorded now: beside the row of
+        another attempt it would show what did not happen in it."""
+        for path in (self._trace(key), self._video(key), _unfinished(self._video(key))):
+            path.unlink(missing_ok=True)
+        for trial in count():
+            pictures = [self._image(key, trial, moment) for moment in MOMENTS]
+            if not any(picture.exists() for picture in pictures):
+                return
+            for picture in pictures:
+                picture.unlink(missing_ok=True)
 
     def wants_video(self, status: str) -> bool:
         return self.video == "all" or (self.video == "failures" and status != "success")
@@ -59,8 +75,8 @@ class Recorder:
         if self.video == "none":
             yield film
             return
-        target = self.folder / "videos" / f"{key}.mp4"
-        temporary = target.with_suffix(".part.mp4")
+        target = self._video(key)
+        temporary = _unfinished(target)
         target.parent.mkdir(parents=True, exist_ok=True)
         writer = _writer(temporary, self.fps)
         env.on_control_step = self._every_frame(env, writer)
@@ -77,28 +93,39 @@ class Recorder:
     def observer(self, env: Environment, key: EpisodeKey) -> Callable[[str, int], None]:
         """Called at the start and the end of each trial."""
 
-        def observe(moment: Literal["start", "end"] | str, trial: int) -> None:
+        def observe(moment: str, trial: int) -> None:
             if self.images:
-                folder = self.folder / "images"
-                folder.mkdir(parents=True, exist_ok=True)
-                _save_png(self._picture(env), folder / f"{key}-t{trial}-{moment}.png")
+                path = self._image(key, trial, moment)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                _save_png(self._picture(env), path)
 
         return observe
+
+    def _trace(self, key: EpisodeKey) -> Path:
+        return self.folder / "traces" / f"{key}.jsonl"
+
+    def _video(self, key: EpisodeKey) -> Path:
+        return self.folder / "videos" / f"{key}.mp4"
+
+    def _image(self, key: EpisodeKey, trial: int, moment: str) -> Path:
+        return self.folder / "images" / f"{key}-t{trial}-{moment}.png"
 
     def _picture(self, env: Environment) -> Image:
         return env.render(self.camera or env.cameras()[0])
 
     def _every_frame(self, env: Environment, writer: Any) -> Callable[[], None]:
         every = max(1, round(env.control_hz / self.fps))
-        count = 0
+        steps = count()
 
         def step() -> None:
-            nonlocal count
-            if count % every == 0:
+            if next(steps) % every == 0:
                 writer.append_data(self._picture(env))
-            count += 1
 
         return step
+
+
+def _unfinished(video: Path) -> Path:
+    return video.with_suffix(".part.mp4")
 
 
 def _writer(path: Path, fps: float) -> Any:

@@ -46,6 +46,45 @@ def test_images_at_both_ends_of_each_trial(tmp_path: Path, make_cell: MakeCell) 
     assert iio.imread(result.cells[0].folder / "images" / names[0]).shape == (64, 64, 3)
 
 
+def files(folder: Path) -> set[str]:
+    kinds = ("traces", "videos", "images")
+    return {f"{kind}/{path.name}" for kind in kinds for path in (folder / kind).glob("*")}
+
+
+@pytest.mark.parametrize("again", [{}, {"video": "none", "images": False, "trace": False}])
+def test_a_rerun_leaves_nothing_of_the_attempt_that_ended_in_an_error(
+    tmp_path: Path, make_cell: MakeCell, again: dict[str, object]
+) -> None:
+    """Also when it records less: what the former attempt left shows what did not happen in this one."""
+    record = {**RECORD, "images": True}
+    fault = {
+        "fault": "raise",
+        "fault_task": "task0",
+        "fault_once": str(tmp_path / "once"),
+        "trials": 3,
+        "steps": 2,
+    }
+    changes = {"env": {"size": 1, "scenes": 1, "rate": 1.0}, "method": fault}
+    folder = run_cells([make_cell(**changes, record=record)], tmp_path / "it").cells[0].folder
+    (row,) = store.load(tmp_path / "it")
+    assert row["status"] == "error"
+    assert files(folder) == {
+        "traces/task0-s0-i0.jsonl",
+        "videos/task0-s0-i0.mp4",
+        "images/task0-s0-i0-t0-start.png",
+    }
+    for name in ("images/task0-s0-i0-t1-end.png", "images/task0-s0-i0-t2-start.png"):
+        (folder / name).touch()  # as of an attempt that got further
+    for name in ("images/task0-s1-i0-t0-end.png", "videos/task0-s0-i1.mp4", "videos/task0-s0-i0.part.mp4"):
+        (folder / name).touch()
+    others = {"images/task0-s1-i0-t0-end.png", "videos/task0-s0-i1.mp4"}
+    run_cells([make_cell(**changes, record={**record, **again})], tmp_path / "it")
+    row = list(store.load(tmp_path / "it"))[-1]
+    assert (row["status"], row["video"], row["trace"]) == ("success", None, None)
+    own = {f"images/task0-s0-i0-t0-{moment}.png" for moment in ("start", "end")}
+    assert files(folder) == others | (set() if again else own)
+
+
 def test_recording_does_not_change_a_cell(make_cell: MakeCell) -> None:
     assert make_cell(record=RECORD).identity == make_cell().identity
 
