@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
+from harness.addresses import is_local
 from harness.failures import PolicyServerError
 from harness.protocols import Problem
 
@@ -57,6 +58,7 @@ class PolicyServer:
             self._connection = self._open.enter_context(
                 connect(
                     url,
+                    proxy=None if is_local(url) else True,
                     compression=None,
                     max_size=LARGEST_ANSWER,
                     open_timeout=timeout,

@@ -10,6 +10,7 @@ from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from harness.addresses import is_local
 from harness.embedding.rows import unit_rows
 from harness.failures import ProviderError, QuotaError
 from harness.protocols import Problem
@@ -144,6 +145,7 @@ def _client(config: OpenAIEmbedder) -> Any:
     return openai.OpenAI(
         api_key=os.environ.get(config.api_key_env) or "none",
         base_url=config.base_url,
+        http_client=openai.DefaultHttpxClient(trust_env=not is_local(config._server())),
         timeout=config.timeout,
         max_retries=config.retries,
     )

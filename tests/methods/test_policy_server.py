@@ -202,6 +202,21 @@ def test_a_server_that_hangs_up_is_an_error(stage: Callable[..., Stage], prompts
         play(url, stage, prompts)
 
 
+def test_no_proxy_stands_before_a_server_on_this_machine(
+    stage: Callable[..., Stage], prompts: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A proxy of another machine would look for the server there."""
+    for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    with serving(answering(UP)) as url:
+        one, _ = play(url, stage, prompts)
+    assert one.episode.trials[0].success
+    with pytest.raises(PolicyServerError, match="cannot be reached: ConnectionRefusedError"):
+        PolicyServer("ws://policy.invalid:8000", 5.0)  # the proxy refused: the name was looked up nowhere
+
+
 def test_a_server_that_is_down_is_an_error_at_once(stage: Callable[..., Stage], prompts: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

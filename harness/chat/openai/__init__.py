@@ -24,10 +24,10 @@ import os
 import socket
 from dataclasses import dataclass, field
 from importlib.util import find_spec
-from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from urllib.parse import SplitResult, urlsplit
 
+from harness.addresses import is_local
 from harness.failures import UsageError
 
 if TYPE_CHECKING:
@@ -100,8 +100,7 @@ class OpenAIChat:
             read_prices(self.prices)
         except UsageError as error:
             found.append(Problem(f"llm.prices: {error}", "Mend it, or set llm.prices=shipped"))
-        parts = urlsplit(self.base_url)
-        if is_local(parts) and not _is_up(parts):
+        if is_local(self.base_url) and not _is_up(urlsplit(self.base_url)):
             found.append(
                 Problem(f"Nothing answers at {self.base_url}", "Start the server, or set llm.base_url=...")
             )
@@ -131,15 +130,6 @@ class OpenAIChat:
     def key(self) -> str:
         """The key, or nothing. Never put it where it is kept."""
         return os.environ.get(self.api_key_env, "").strip() if self.api_key_env else ""
-
-
-def is_local(parts: SplitResult) -> bool:
-    """Whether a URL's host is this machine by its loopback address: no proxy stands before it."""
-    host = parts.hostname or ""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _is_up(parts: SplitResult) -> bool:

@@ -13,10 +13,10 @@ import time
 from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 
 import openai
-from harness.chat.openai import OpenAIChat, is_local
+from harness.addresses import is_local
+from harness.chat.openai import OpenAIChat
 from harness.chat.openai.answer import cut_at_stops, read_answer
 from harness.chat.openai.faults import Fault, of_exception
 from harness.chat.openai.layout import as_messages, as_text
@@ -54,7 +54,7 @@ class OpenAIModel:
             base_url=config.base_url,
             max_retries=0,
             timeout=None,  # the wall clock below bounds all of a request; this would bound a read
-            http_client=openai.DefaultAsyncHttpxClient(trust_env=not is_local(urlsplit(config.base_url))),
+            http_client=openai.DefaultAsyncHttpxClient(trust_env=not is_local(config.base_url)),
         )
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="chat", daemon=True)

@@ -152,6 +152,16 @@ def test_openai_asks_for_what_it_is_told_and_puts_rows_in_order(server: OpenAIEm
     assert asked["key"] == "Bearer secret"
 
 
+def test_openai_asks_a_server_on_this_machine_without_a_proxy(
+    server: OpenAIEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    assert len(server.embed(["abc"])) == 1
+
+
 @pytest.mark.parametrize(
     ("status", "width", "message"), [(503, 2, "503"), (401, 2, "401"), (200, 1, "not 1 of length 2")]
 )

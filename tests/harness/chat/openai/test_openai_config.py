@@ -7,7 +7,7 @@ import pytest
 from omegaconf import OmegaConf
 
 import conf
-from harness.chat.openai import OpenAIChat, is_local
+from harness.chat.openai import OpenAIChat
 from harness.components import build
 from harness.failures import UsageError
 from tests.harness.chat.openai.conftest import KEY
@@ -96,22 +96,6 @@ def test_what_cannot_be_is_refused(changes: dict[str, Any], message: str) -> Non
     with pytest.raises(UsageError, match=message) as caught:
         shipped("openai", **changes)
     assert "secret" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("url", "local"),
-    [
-        ("http://127.0.0.1:8000/v1", True),
-        ("http://localhost/v1", True),
-        ("http://[::1]:8000/v1", True),
-        ("https://api.openai.com/v1", False),
-        ("http://10.0.0.1/v1", False),
-    ],
-)
-def test_which_servers_are_on_this_machine(url: str, local: bool) -> None:
-    from urllib.parse import urlsplit
-
-    assert is_local(urlsplit(url)) == local
 
 
 def test_importing_the_config_imports_no_client() -> None:
