@@ -10,12 +10,14 @@ import pytest
 from harness.chat import human
 from harness.failures import ProviderError
 from harness.protocols import Message, Sampling
+from tests.terminal import without_echo
 
 
 @pytest.fixture
 def keyboard(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     """The person's end of a terminal."""
     person, terminal = pty.openpty()
+    without_echo(terminal)
     monkeypatch.setattr(human, "TERMINAL", os.ttyname(terminal))
     yield person
     os.close(person)
