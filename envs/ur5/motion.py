@@ -130,7 +130,7 @@ class Driver:
             start()
             while moving():
                 if self._robot.protected():
-                    reason = "the robot stopped itself: it ran into something"
+                    reason = "the robot stopped itself: it ran into something, or its joints cannot follow"
                     break
                 if target is not None and not self._inside(self._robot.pose().position, 3 * _MARGIN):
                     self._robot.stop()

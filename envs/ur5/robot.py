@@ -6,6 +6,7 @@ robot has gone: nothing is told before it is known that the robot still speaks."
 
 from __future__ import annotations
 
+import threading
 import time
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,10 @@ _STOPPING = 2.0
 """Metres (or radians) per second squared when it is stopped."""
 _SILENCE = 0.5
 """Seconds without a word from a robot that speaks 125 times a second, after which it is lost."""
+_SETTLING = 0.05
+"""Seconds after which both of its connections tell the same."""
+_PARTING = 3.0
+"""Seconds that the end of a connection to a lost robot may take."""
 _BEGINNING = 3.0
 """Seconds that a motion or a program may take to begin."""
 
@@ -107,12 +112,16 @@ class Robot:
             return "has lost its connection; it may still be moving"
         if self._state.isEmergencyStopped():
             return "does not move: its emergency stop is pressed"
-        if not self._control.isProgramRunning() and not self._state.isProtectiveStopped():
-            return "does not move: its program was ended"
-        return ""
+        if self._control.isProgramRunning() or self.protected():
+            return ""
+        # State and program come by two connections: what ended the program may not be known yet.
+        time.sleep(_SETTLING)
+        if self._state.isEmergencyStopped():
+            return "does not move: its emergency stop is pressed"
+        return "" if self.protected() else "does not move: its program was ended"
 
     def protected(self) -> bool:
-        """Whether it stopped itself because it ran into something."""
+        """Whether it is in a protective stop: it ran into something, or its joints could not follow."""
         return bool(self._state.isProtectiveStopped())
 
     def resume(self) -> None:
@@ -132,6 +141,14 @@ class Robot:
     def close(self) -> None:
         if self.connected():
             self._control.stopScript()
+            self._disconnect()
+        else:
+            # ur_rtde goes on connecting again to a robot that is lost, and does not return until it has.
+            parting = threading.Thread(target=self._disconnect, daemon=True)
+            parting.start()
+            parting.join(_PARTING)
+
+    def _disconnect(self) -> None:
         self._control.disconnect()
         self._state.disconnect()
 

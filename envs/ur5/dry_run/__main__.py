@@ -41,8 +41,8 @@ def _answer(parent: Connection, server: Server, ended: threading.Event) -> None:
             try:
                 if what == "lay_out":
                     parent.send(("done", server.controller.lay_out(*arguments)))
-                elif what == "holds":
-                    parent.send(("done", server.twin.holds()))
+                elif what == "verdict":
+                    parent.send(("done", server.twin.verdict()))
                 else:
                     parent.send(("done", server.twin.shoot()))
             except HarnessError as error:

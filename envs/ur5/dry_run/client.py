@@ -59,9 +59,10 @@ class Counterpart:
         """Put up a scene of a task; returns its hash."""
         return str(self._ask("lay_out", task, generator))
 
-    def holds(self) -> bool:
-        """Whether the task's goal holds there now."""
-        return bool(self._ask("holds"))
+    def verdict(self) -> tuple[bool, bool]:
+        """Whether the task's goal holds there now, and whether it ever did."""
+        holds, held = self._ask("verdict")
+        return bool(holds), bool(held)
 
     def shoot(self) -> tuple[Shot, Mapping[str, Mask]]:
         """A picture, and the mask (H, W) of each thing in it."""

@@ -36,5 +36,6 @@ class DryRunEnvironment(Ur5Environment):
         return self._counterpart.lay_out(task.name, seeds.scene())
 
     def _question(self, task: EmbeddedTask) -> str:
-        seen = "it is so" if self._counterpart.holds() else "it is not so"
-        return f"{super()._question(task)} (on the twin's table {seen})"
+        holds, held = self._counterpart.verdict()
+        seen = "yes" if holds else "it was, for a moment" if held else "no"
+        return f"{super()._question(task)} (on the twin's table: {seen})"

@@ -73,9 +73,10 @@ class Twin:
             self.finger = self.travel
             return world.state_hash()
 
-    def holds(self) -> bool:
-        """Whether the task's goal holds now."""
-        return bool(self._world.task.success(self._world))
+    def verdict(self) -> tuple[bool, bool]:
+        """Whether the task's goal holds now, and whether it ever did."""
+        world = self._world
+        return bool(world.task.success(world)), world.succeeded
 
     def step(self, joints: Floats, rate: Floats, period: float) -> None:
         """Physics for `period` seconds, while the servos are led to joint angles (6,) that change by `rate`."""

@@ -2,7 +2,7 @@ import sys
 
 import pytest
 
-from envs.ur5 import Ur5, environment, motion
+from envs.ur5 import Ur5, environment
 from tests.envs.ur5 import stub
 
 
@@ -44,7 +44,7 @@ def config(hand, tmp_path):
 @pytest.fixture
 def robot(arm, operator, config, monkeypatch):
     """The environment, connected and with a scene up."""
-    monkeypatch.setattr(motion, "CONTROL_HZ", 2000.0)
+    monkeypatch.setattr(environment, "CONTROL_HZ", 2000.0)
     env = config.open()
     env.reset("rotate_box", 0, None)
     arm.log.clear()

@@ -31,13 +31,14 @@ class Arm:
         self.log = []
         self.running = self.connected = True
         self.protected = self.emergency = False
-        self.left = 0
+        self.left = self.operation = self.words = 0
         self.during = lambda step: None
         """Called at each look while it moves."""
         self._target = None
 
     def start(self, kind, target, speed, acceleration):
         self.log.append((kind, tuple(target), speed, acceleration))
+        self.operation += 1
         self._target, self._kind, self.left = np.array(target), kind, _STEPS
 
     def look(self):
@@ -80,13 +81,15 @@ def modules(arm):
         def moveL(self, pose, speed, acceleration, asynchronous):
             assert asynchronous
             arm.start("moveL", pose, speed, acceleration)
+            return True
 
         def moveJ(self, joints, speed, acceleration, asynchronous):
             assert asynchronous
             arm.start("moveJ", joints, speed, acceleration)
+            return True
 
         def getAsyncOperationProgressEx(self):
-            return types.SimpleNamespace(isAsyncOperationRunning=arm.look)
+            return types.SimpleNamespace(isAsyncOperationRunning=arm.look, operationId=lambda: arm.operation)
 
         def isPoseWithinSafetyLimits(self, pose):
             return np.linalg.norm(pose[:3]) < 0.85
@@ -102,6 +105,7 @@ def modules(arm):
 
         def reuploadScript(self):
             arm.log.append(("reuploadScript",))
+            arm.running = True
             return True
 
         def stopScript(self):
@@ -120,6 +124,10 @@ def modules(arm):
 
         def getActualQ(self):
             return arm.joints.tolist()
+
+        def getTimestamp(self):
+            arm.words += 1
+            return arm.words
 
         def isConnected(self):
             return arm.connected

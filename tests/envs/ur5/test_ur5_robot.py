@@ -1,7 +1,9 @@
 """The adapter against a UR5 that is not there: frames, limits, stops, the operator's word."""
 
 import os
+import sys
 import threading
+import time
 from contextlib import suppress
 
 import numpy as np
@@ -9,6 +11,7 @@ import pytest
 
 from envs.ur5 import Ur5, gripper, stop
 from envs.ur5 import operator as terminal
+from envs.ur5 import robot as robot_module
 from envs.ur5.gripper import Robotiq
 from envs.ur5.robot import from_vector, multiply, rotate, to_vector
 from envs.ur5_sim.setting import SETTING
@@ -182,7 +185,7 @@ def test_a_dashboard_that_refuses_is_said(tmp_path):
     [
         ({"emergency": True}, "emergency stop"),
         ({"running": False}, "its program was ended"),
-        ({"connected": False}, "connection is lost"),
+        ({"connected": False}, "lost its connection"),
     ],
 )
 def test_a_robot_that_refuses_is_an_error_and_not_the_methods(robot, arm, change, reason):
@@ -192,18 +195,54 @@ def test_a_robot_that_refuses_is_an_error_and_not_the_methods(robot, arm, change
 
 
 def test_a_protective_stop_is_a_missed_motion_once_it_is_unlocked(robot, arm, operator):
-    arm.during = lambda step: step == 2 and vars(arm).update(protected=True)
+    arm.during = lambda step: step == 2 and vars(arm).update(protected=True, running=False)
     unlock = operator.allows
     operator.allows = lambda what: vars(arm).update(protected=False) or unlock(what)
     motion = robot.move(at(0.45, 0.0, 0.2))
     assert not motion.reached
     assert "ran into something" in motion.reason
     assert operator.asked == ["The robot stopped itself. Unlock it on the pendant."]
-    assert arm.log[-1] == ("reuploadScript",)
+    assert [entry[0] for entry in arm.log[-2:]] == ["reuploadScript", "setTcp"]
+
+
+def test_what_a_robot_does_not_take_is_an_error(robot, arm, monkeypatch):
+    monkeypatch.setattr(robot._robot._control, "moveL", lambda *_: False)
+    with pytest.raises(SimulatorError, match="did not take the motion"):
+        robot.move(at(0.45, 0.0, 0.2))
+    arm.protected = True
+    with pytest.raises(SimulatorError, match="is in a protective stop"):
+        robot.move(at(0.45, 0.0, 0.2))
+
+
+def test_a_motion_that_does_not_begin_is_an_error(robot, arm, monkeypatch):
+    monkeypatch.setattr(robot_module, "_BEGINNING", 0.02)
+    monkeypatch.setattr(robot._robot._control, "moveL", lambda *_: True)
+    with pytest.raises(SimulatorError, match="took the motion and did not begin it"):
+        robot.move(at(0.45, 0.0, 0.2))
+    assert ("stopL",) in arm.log
+
+
+def test_a_robot_that_says_nothing_is_lost_and_told_nothing(robot, arm, monkeypatch):
+    """As when a cable is pulled: ur_rtde goes on to give the last state it heard, and would wait for ever."""
+    monkeypatch.setattr(robot_module, "_SILENCE", 0.01)
+    said = arm.words
+    monkeypatch.setattr(robot._robot._state, "getTimestamp", lambda: said)
+    time.sleep(0.02)
+    with pytest.raises(SimulatorError, match="lost its connection"):
+        robot.move(at(0.45, 0.0, 0.2))
+    assert arm.log == []
+
+
+def test_the_stop_of_a_lost_robot_that_is_not_heard_is_noted(robot, arm):
+    arm.during = lambda step: step == 1 and vars(arm).update(connected=False)
+    with pytest.raises(SimulatorError) as caught:
+        robot.move(at(0.45, 0.0, 0.2))
+    (note,) = caught.value.__notes__
+    assert note.startswith("and the UR5 at 127.0.0.1 could not be told to stop")
 
 
 def test_a_protective_stop_that_stays_ends_the_run(robot, arm):
-    arm.during = lambda step: step == 2 and vars(arm).update(protected=True)
+    arm.during = lambda step: step == 2 and vars(arm).update(protected=True, running=False)
     with pytest.raises(SimulatorError, match="unlock it on the pendant"):
         robot.move(at(0.45, 0.0, 0.2))
 
@@ -298,6 +337,53 @@ def test_the_terminal_is_asked_until_it_gives_an_answer(monkeypatch):
     os.close(ours)
 
 
+def test_after_a_stop_the_operator_clears_it_and_the_next_episode_goes_on(robot, arm, operator, config):
+    stop.stop(config.stop_place)
+    arm.running = False
+    cleared = operator.allows
+
+    def allows(what):
+        if "The robot is stopped" in what and len(operator.asked) == 1:
+            stop.clear(config.stop_place)
+        return cleared(what)
+
+    operator.allows = allows
+    robot.reset("rotate_box", 1, None)
+    assert [what.split(".")[0] for what in operator.asked[:3]] == [
+        *["The robot is stopped"] * 2,
+        "Task rotate_box, scene 1",
+    ]
+    assert ("reuploadScript",) in arm.log
+    assert robot.move(at(0.45, 0.0, 0.2)).reached
+
+
+def test_an_operator_may_leave_it_stopped(robot, operator, config):
+    stop.stop(config.stop_place)
+    operator.answers = [False]
+    with pytest.raises(SimulatorError, match="left it so"):
+        robot.reset("rotate_box", 1, None)
+
+
+def test_a_lost_robot_is_connected_again_at_the_next_reset(robot, arm):
+    arm.connected = False
+    with pytest.raises(SimulatorError, match="cannot be driven"):
+        robot.reset("rotate_box", 1, None)
+    arm.connected = True
+    robot.reset("rotate_box", 1, None)
+    assert robot.move(at(0.45, 0.0, 0.2)).reached
+
+
+def test_a_stop_knows_the_robots_that_are_driven_and_no_others(arm, operator, config, tmp_path):
+    env = config.open()
+    other = ("10.0.0.7", 29999)
+    stop.register(config.stop_place, *other)
+    assert stop.robots(config.stop_place) == [("127.0.0.1", 1), other]
+    env.close()
+    assert stop.robots(config.stop_place) == [other]
+    stop.unregister(tmp_path, *other)
+    assert stop.robots(tmp_path) == []
+
+
 # The gripper
 
 
@@ -380,6 +466,7 @@ def test_a_picture_frames_what_is_found_and_is_taken_anew_when_something_moved(r
 
 
 def test_all_that_is_missing_is_said_with_what_mends_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "rtde_control", None)
     monkeypatch.setattr(terminal, "TERMINAL", "/nowhere/tty")
     fixes = " ".join(problem.fix for problem in Ur5(camera="no.such.Camera").problems())
     for fix in (

@@ -29,7 +29,7 @@ def test_the_package_has_what_the_stub_has(module, name):
 def test_the_package_says_that_there_is_no_robot():
     pytest.importorskip("rtde_control", reason="pip install ur_rtde")
     with pytest.raises(SimulatorError, match="cannot be driven"):
-        Robot("127.0.0.1", 0.0, [0.0] * 6)
+        Robot("127.77.7.7", 29999, 0.0, [0.0] * 6)
 
 
 @pytest.mark.slow
