@@ -18,6 +18,7 @@ from envs.ur5_sim.setting import SETTING
 from harness.failures import MotionFailure, PerceptionFailure, SimulatorError, StepLimit, UsageError
 from harness.protocols import Manipulation, Pose
 from tests.envs.ur5 import stub
+from tests.terminal import without_echo
 
 DOWN = np.array([0.0, 1.0, 0.0, 0.0])
 
@@ -321,6 +322,7 @@ def test_without_a_terminal_it_says_so(monkeypatch, arm, config):
 
 def test_the_terminal_is_asked_until_it_gives_an_answer(monkeypatch):
     ours, theirs = os.openpty()
+    without_echo(theirs)
     monkeypatch.setattr(terminal, "TERMINAL", os.ttyname(theirs))
     asked = terminal.Operator()
     os.write(ours, b"perhaps\nn\n\nmaybe\nY\n")

@@ -13,6 +13,7 @@ from envs.ur5.robot import Robot
 from harness.failures import SimulatorError
 from harness.store import read_cell
 from tests.envs.ur5 import stub
+from tests.terminal import without_echo
 
 PROJECT = Path(__file__).parents[3]
 
@@ -80,6 +81,7 @@ def on_a_terminal(command, environment, typed):
     if child == 0:
         os.chdir(PROJECT)
         os.execve(command[0], command, {**os.environ, **environment})
+    without_echo(terminal)
     os.write(terminal, typed)
     shown = b""
     with suppress(OSError):  # the terminal closes with the command
