@@ -7,6 +7,8 @@ import re
 from collections.abc import Sequence
 
 from harness.chat.rules import adapter, composer, lookup, maps, planner, reflector
+from harness.chat.rules.embodied.answers import answer
+from harness.chat.rules.embodied.reading import is_embodied
 from harness.chat.rules.frame import read_frame
 from harness.chat.rules.request import Request, read
 from harness.failures import ProviderError
@@ -18,7 +20,8 @@ NAME = f"rules-{VERSION}"
 
 class RulesModel:
     """Completes `planner`, `composer`, `parse_query_obj` and the five map programs, rewrites a plan in the style
-    of examples, and judges an attempt by what a camera saw.
+    of examples, judges an attempt by what a camera saw, and plays the parts of an episodic memory's planners and
+    Sentry (`embodied`).
 
     A sentence or a phrase outside its grammar gets a reply of one comment that says so: the method's failure,
     as a language model's refusal would be. A conversation that asks for no program or for an unknown one raises
@@ -57,6 +60,8 @@ _TOKEN = re.compile(r"\w+|[^\w\s]")
 
 def _answer(messages: Sequence[Message], sampling: Sampling) -> tuple[str, dict[str, str]]:
     system = "\n".join(message.text for message in messages if message.role == "system")
+    if is_embodied(system):
+        return answer(messages), {}
     if system.startswith("You rewrite the program"):
         return adapter.write(messages) or _refusal("there is no plan to rewrite", "none was shown"), {}
     if system.startswith("You judge the attempt"):
