@@ -79,7 +79,7 @@ class RayPictures:
         facing = _dot(normals, outwards)
         # Inside a closed shape the surface is seen from behind; light it as the side that is seen.
         behind = facing < 0
-        normals[:, behind] *= -1
+        normals[:, np.flatnonzero(behind)] *= -1
         surface = _Surface(points, normals, np.abs(facing), np.where(behind, -1, geoms), counts)
         shades = self._colours()[:, geoms] * self._light(data, surface)
         picture = np.zeros((*eye.shape, 3), np.uint8)

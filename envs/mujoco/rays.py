@@ -122,7 +122,8 @@ class Caster:
                 # Of the plane through the origin that bounds the bundle on this side; NaN bounds nothing.
                 tilt = slopes[:, axis, None]
                 beyond = side * (middle[:, axis] + tilt * middle[:, 2])
-                beside |= beyond > np.abs(half[:, axis] + tilt[..., None] * half[:, 2]).sum(axis=-1)
+                back = sum(np.abs(half[:, axis, own] + tilt * half[:, 2, own]) for own in range(3))
+                beside |= beyond > back
         if lower is not None and upper is not None:
             turned = data.geom_xmat.reshape(-1, 3, 3)
             centre = data.geom_xpos + (turned @ self._middles[..., None])[..., 0]

@@ -1,4 +1,4 @@
-"""The process of a dry run: `python -m envs.ur5.dry_run FD ADDRESS PACE`, started by `envs.ur5.dry_run.client`, with which
+"""The process of a dry run: `python -m envs.ur5.dry_run FD PACE`, started by `envs.ur5.dry_run.client`, with which
 it speaks pickled tuples over the inherited socket. It ends with whoever started it."""
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from harness.failures import HarnessError
 
 
 def main() -> None:
-    descriptor, address, pace = int(sys.argv[1]), sys.argv[2], float(sys.argv[3])
+    descriptor, pace = int(sys.argv[1]), float(sys.argv[2])
     # Ctrl-C at the terminal is for the run, which stops the robot; the robot stays until the run has gone.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     logging.basicConfig(level=logging.INFO, format="dry run: %(message)s")
     parent = Connection(descriptor)
     try:
-        server = Server(address, pace)
+        server = Server(pace)
     except OSError as error:
         parent.send(("failed", str(error)))
         return
-    parent.send(("ready", None))
+    parent.send(("done", server.address))
     ended = threading.Event()
     threading.Thread(target=_answer, args=(parent, server, ended), daemon=True).start()
     try:

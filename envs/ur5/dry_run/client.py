@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from envs.mujoco.cameras import looking
-from envs.ur5.dry_run.server import free_address
 from envs.ur5.dry_run.twin import CAMERA
 from envs.ur5.robot import multiply
 from harness.failures import SimulatorError
@@ -31,26 +30,13 @@ class Counterpart:
     """The process. Raises `SimulatorError` when it does not start, or has gone."""
 
     def __init__(self, pace: float) -> None:
-        try:
-            self.address = free_address()
-        except OSError as error:
-            raise SimulatorError(
-                f"a dry run has no place to answer at: {error}. End what uses them"
-            ) from error
         ours, theirs = socket.socketpair()
         with theirs:
-            command = (
-                sys.executable,
-                "-m",
-                "envs.ur5.dry_run",
-                str(theirs.fileno()),
-                self.address,
-                str(pace),
-            )
+            command = (sys.executable, "-m", "envs.ur5.dry_run", str(theirs.fileno()), str(pace))
             self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
         self._connection = Connection(ours.detach())
         try:
-            self._receive()
+            self.address = str(self._receive())
         except SimulatorError:
             self.close()
             raise

@@ -9,8 +9,8 @@ import socketserver
 import struct
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 
 from envs.ur5.dry_run.controller import PERIOD, Controller, Program
 from envs.ur5.dry_run.gripper import Gripper
@@ -18,31 +18,17 @@ from envs.ur5.dry_run.rtde import CONTROLLER, Client
 from envs.ur5.dry_run.twin import Twin
 
 RTDE, SCRIPTS, DASHBOARD, GRIPPER = 30004, 30003, 29999, 63352
-PORTS = (RTDE, SCRIPTS, DASHBOARD, GRIPPER)
-_ADDRESSES = tuple(f"127.0.0.{last}" for last in range(1, 33))
+ADDRESSES = tuple(f"127.0.0.{last}" for last in range(1, 33))
 _LATE = 0.1
 """Seconds by which the twin may be behind before it gives up to catch up."""
 _log = logging.getLogger("envs.ur5.dry_run")
 
 
-def free_address() -> str:
-    """A loopback address at which no port of a controller is taken. Raises `OSError` when there is none."""
-    for address in _ADDRESSES:
-        with suppress(OSError):
-            for port in PORTS:
-                with closing(socket.socket()) as tried:
-                    tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                    tried.bind((address, port))
-            return address
-    raise OSError(
-        f"the ports {', '.join(map(str, PORTS))} are taken at all of {_ADDRESSES[0]}..{_ADDRESSES[-1]}"
-    )
-
-
 class Server:
-    """Raises `OSError` when a port is taken. It answers from the start, and moves while `run` runs."""
+    """Raises `OSError` when there is no address with these ports free. It answers from the start, and moves while `run`
+    runs."""
 
-    def __init__(self, address: str, pace: float) -> None:
+    def __init__(self, pace: float, addresses: Sequence[str] = ADDRESSES) -> None:
         """`pace`: how many times as fast as a real one the robot's time goes."""
         self.twin = Twin()
         self.controller = Controller(self.twin)
@@ -51,12 +37,28 @@ class Server:
         self._clients: list[Client] = []
         self._lock = threading.Lock()
         self._silent = threading.Event()
-        self._listening = [
-            _Listener((address, RTDE), self._serve_rtde),
-            _Listener((address, SCRIPTS), self._serve_scripts),
-            _Listener((address, DASHBOARD), self._serve_dashboard),
-            _Listener((address, GRIPPER), self._serve_gripper),
-        ]
+        self.address, self._listening = self._listen(addresses)
+
+    def _listen(self, addresses: Sequence[str]) -> tuple[str, list[_Listener]]:
+        """At the first address where all ports are free."""
+        served = {
+            RTDE: self._serve_rtde,
+            SCRIPTS: self._serve_scripts,
+            DASHBOARD: self._serve_dashboard,
+            GRIPPER: self._serve_gripper,
+        }
+        for address in addresses:
+            opened: list[_Listener] = []
+            try:
+                for port, serve in served.items():
+                    opened.append(_Listener((address, port), serve))
+            except OSError:
+                for listener in opened:
+                    listener.close()
+                continue
+            return address, opened
+        taken = f"one of the ports {', '.join(map(str, served))}"
+        raise OSError(f"{taken} is taken at each of {addresses[0]} to {addresses[-1]}")
 
     def run(self, ended: threading.Event) -> None:
         """Cycle by cycle, until that is set."""

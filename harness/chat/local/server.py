@@ -121,7 +121,7 @@ def main() -> None:
     fresh.rename(folder / _ADDRESS)
     with open(folder / _USERS, "a") as users:
         _wait_until_unused(users)
-        (folder / _ADDRESS).unlink()
+        (folder / _ADDRESS).unlink(missing_ok=True)
         os._exit(0)  # with the lock held to the last: who comes now waits, and starts another
 
 

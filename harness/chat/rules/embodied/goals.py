@@ -118,7 +118,24 @@ _PREFERS = (
     ),
 )
 _NOBODY = frozenset(
-    ["that", "which", "who", "it", "he", "she", "they", "something", "anything", "everybody", "everyone", "one", "this", "what", "whatever", "and"]
+    [
+        "that",
+        "which",
+        "who",
+        "it",
+        "he",
+        "she",
+        "they",
+        "something",
+        "anything",
+        "everybody",
+        "everyone",
+        "one",
+        "this",
+        "what",
+        "whatever",
+        "and",
+    ]
 )
 _SAME_PLACE = re.compile(
     r"\b(?:same|shares?|sharing|beside|next to|together with|along with|joins?|with|of|at)\b"
