@@ -84,8 +84,8 @@ class _Run:
         self._memory, self._sentry = MemoryScore(), SentryScore()
         self._thoughts: list[Thought] = []
         self._sizes: list[int] = []
-        self._called_done: bool | None = None
-        """Whether the Sentry has called the current subtask done; None before its first check."""
+        self._checked: tuple[bool, bool | None] | None = None
+        """Whether the Sentry has called the current subtask done, and the oracle's word at the last check."""
         self._began = 0
 
     def go(self) -> None:
@@ -146,8 +146,9 @@ class _Run:
         self._thoughts.append(thought)
         if thought.judgement and session.assignment:
             said = thought.judgement == "done"
-            self._sentry.checked(said, done(session.assignment.text, env.subtasks(), self._began))
-            self._called_done = said or bool(self._called_done)
+            true = done(session.assignment.text, env.subtasks(), self._began)
+            self._sentry.checked(said, true)
+            self._checked = (said or bool(self._checked and self._checked[0]), true)
         if thought.decision is not None and before is not None:
             after = session.planner.remembered()
             self._sizes.append(len(after or ()))
@@ -160,14 +161,13 @@ class _Run:
         session, old = self._session, self._session.assignment
         if thought.decision is not None and (old is None or thought.decision.anew):
             self._leave()
-            self._began, self._called_done = self._env.steps(), None
+            self._began = self._env.steps()
         session.adopt(thought)
         if session.assignment is not None and session.assignment != old:
             self._body.assign(session.assignment.text)
 
     def _leave(self) -> None:
         """The current subtask comes to its end."""
-        current = self._session.assignment
-        if current is not None and self._called_done is not None:
-            true = done(current.text, self._env.subtasks(), self._began)
-            self._sentry.left(self._called_done, true)
+        if self._checked is not None:
+            self._sentry.left(*self._checked)
+        self._checked = None

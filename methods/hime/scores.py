@@ -7,8 +7,8 @@ is a hit if all of its facts are: `in_store` before the call, `retrieved` of wha
 several calls for a subtask the last one counts. Words are compared, so a fact that is put in quite other words is missed.
 
 **Sentry** (paper, Figure 7; done is the positive class). Its word on a subtask is held against the oracle's subtask of the
-same words. `checks` counts each check, `subtasks` each subtask once, when the robot leaves it: whether it was done, and
-whether the Sentry had said so. Subtasks that the oracle has no equal of are in neither, and are counted as `unknown`."""
+same words. `checks` counts each check, `subtasks` each subtask once, when the robot leaves it: whether the Sentry had called it
+done, and whether it was by the last check (what is done after it, as the end of a stage often is, nobody could have seen). Subtasks that the oracle has no equal of are in neither, and are counted as `unknown`."""
 
 from __future__ import annotations
 
@@ -89,7 +89,8 @@ class SentryScore:
         self.checks[_cell(said, true)] += 1
 
     def left(self, said: bool, true: bool | None) -> None:
-        """The robot leaves a subtask that was checked at least once; `said`: whether the Sentry ever called it done."""
+        """The robot leaves a subtask. `said`: whether the Sentry ever called it done; `true`: whether it was by the last
+        check."""
         self.subtasks[_cell(said, true)] += 1
 
     def facts(self) -> dict[str, Any]:
