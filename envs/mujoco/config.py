@@ -80,10 +80,14 @@ class ManipulationWorld(EmbeddedWorld):
     def interfaces(self) -> tuple[type, ...]:
         return (Manipulation, Actuation)
 
-    def open(self) -> ManipulationEnvironment:
+    def kind(self) -> type[ManipulationEnvironment]:
+        """What `open` gives; imports the simulator."""
         from envs.mujoco.environment import ManipulationEnvironment
 
-        return ManipulationEnvironment(
+        return ManipulationEnvironment
+
+    def open(self) -> ManipulationEnvironment:
+        return self.kind()(
             self.setting(),
             self.definitions(),
             self.suite(),

@@ -69,16 +69,9 @@ class Playtable(ManipulationWorld):
         twice = set(drawn[: INSTANCES - len(tasks)])
         return tuple(replace(task, share=2) if task.name in twice else task for task in tasks)
 
-    def open(self) -> ManipulationEnvironment:
+    def kind(self) -> type[ManipulationEnvironment]:
         if not self._chains:
-            return super().open()
+            return super().kind()
         from envs.playtable.environment import ChainEnvironment
 
-        return ChainEnvironment(
-            self.setting(),
-            self.definitions(),
-            self.suite(),
-            noise=self.noise,
-            renderer=self.renderer,
-            rename=self.rename,
-        )
+        return ChainEnvironment
