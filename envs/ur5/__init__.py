@@ -26,21 +26,13 @@ CAMERA = "camera"
 
 
 @dataclass
-class Ur5:
-    """The config behind `conf/env/ur5.yaml`. World frame: on the table at the robot's foot, x ahead, y to its left."""
+class Operated:
+    """What a run with an operator has, with a robot or with what plays one. World frame: on the table at the robot's foot, x
+    ahead, y to its left."""
 
     tasks: list[str] | None = None
     scenes: int = 5
     instructions: str = "single"
-    ip: str | None = None
-    gripper_port: int = 63352
-    dashboard_port: int = 29999
-    base_turn: float = math.pi
-    """The robot's own base frame is turned by this about z from the world's, radians."""
-    tool: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.146, 0.0, 0.0, 0.0])
-    """From the flange to the point between the pads: metres and a rotation vector. The fingers open along its y."""
-    home: list[float] = field(default_factory=lambda: [-0.2762, -1.8069, 1.6896, -1.4535, -1.5708, -1.8470])
-    """Joint angles, radians."""
     workspace: list[list[float]] = field(default_factory=lambda: [[0.25, -0.40, 0.0], [0.70, 0.40, 0.50]])
     """Lower and upper corner of what the tool's point may reach, metres."""
     speed_limit: float = 0.15
@@ -54,6 +46,39 @@ class Ur5:
     oracle: Literal["operator"] = "operator"
     stop_folder: str | None = None
     """Where `python -m envs.ur5.stop` leaves its word; null: the usual place."""
+
+    def __post_init__(self) -> None:
+        if [len(corner) for corner in self.workspace] != [3, 3]:
+            raise ValueError("workspace is two corners of three numbers")
+        if any(low >= high for low, high in zip(*self.workspace, strict=True)):
+            raise ValueError(f"workspace is {self.workspace}; its lower corner has to be below its upper one")
+        for name in ("speed_limit", "joint_speed_limit", "acceleration"):
+            if not 0 < getattr(self, name) <= 1.0:
+                raise ValueError(f"{name} is {getattr(self, name)}; it is above 0 and at most 1")
+
+    def suite(self) -> Sequence[Task]:
+        return as_suite(discover("envs.ur5_sim.tasks"), {})
+
+    def interfaces(self) -> tuple[type, ...]:
+        return (Manipulation,)
+
+    def cameras(self) -> Sequence[str]:
+        return (CAMERA,)
+
+
+@dataclass
+class Ur5(Operated):
+    """The config behind `conf/env/ur5.yaml`."""
+
+    ip: str | None = None
+    gripper_port: int = 63352
+    dashboard_port: int = 29999
+    base_turn: float = math.pi
+    """The robot's own base frame is turned by this about z from the world's, radians."""
+    tool: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.146, 0.0, 0.0, 0.0])
+    """From the flange to the point between the pads: metres and a rotation vector. The fingers open along its y."""
+    home: list[float] = field(default_factory=lambda: [-0.2762, -1.8069, 1.6896, -1.4535, -1.5708, -1.8470])
+    """Joint angles, radians."""
     camera: str = "envs.ur5.realsense.RealSense"
     """A Python path: called without arguments it gives an `envs.ur5.perception.Camera`."""
     camera_pose: list[float] | None = None
@@ -64,24 +89,9 @@ class Ur5:
     def __post_init__(self) -> None:
         if len(self.tool) != 6 or len(self.home) != 6:
             raise ValueError("tool and home are six numbers each")
-        if [len(corner) for corner in self.workspace] != [3, 3]:
-            raise ValueError("workspace is two corners of three numbers")
-        if any(low >= high for low, high in zip(*self.workspace, strict=True)):
-            raise ValueError(f"workspace is {self.workspace}; its lower corner has to be below its upper one")
-        for name in ("speed_limit", "joint_speed_limit", "acceleration"):
-            if not 0 < getattr(self, name) <= 1.0:
-                raise ValueError(f"{name} is {getattr(self, name)}; it is above 0 and at most 1")
+        super().__post_init__()
         if self.camera_pose is not None and len(self.camera_pose) != 7:
             raise ValueError("camera_pose is seven numbers: xyz and a quaternion wxyz")
-
-    def suite(self) -> Sequence[Task]:
-        return as_suite(discover("envs.ur5_sim.tasks"), {})
-
-    def interfaces(self) -> tuple[type, ...]:
-        return (Manipulation,)
-
-    def cameras(self) -> Sequence[str]:
-        return (CAMERA,)
 
     def problems(self) -> list[Problem]:
         found = package_problems()

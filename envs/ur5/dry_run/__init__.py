@@ -7,60 +7,33 @@ they never stand for a robot's. This module only describes it, without importing
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from envs.ur5 import CAMERA, Ur5, package_problems
+from envs.ur5 import Operated, Ur5, package_problems
 from envs.ur5.operator import terminal_problems
-from harness.protocols import Manipulation, Problem, Task
+from harness.protocols import Problem
 
 if TYPE_CHECKING:
     from envs.ur5.dry_run.environment import DryRunEnvironment
 
 
 @dataclass
-class Ur5DryRun:
-    """The config behind `conf/env/ur5_dry_run.yaml`. What is not said here is as `Ur5` has it."""
+class Ur5DryRun(Operated):
+    """The config behind `conf/env/ur5_dry_run.yaml`. What it does not say is as `Ur5` has it."""
 
-    tasks: list[str] | None = None
-    scenes: int = 5
-    instructions: str = "single"
-    workspace: list[list[float]] = field(default_factory=lambda: Ur5().workspace)
-    """Lower and upper corner of what the tool's point may reach, metres."""
-    speed_limit: float = 0.15
-    """Of the tool, metres per second."""
-    joint_speed_limit: float = 0.5
-    """Radians per second."""
-    acceleration: float = 0.3
-    """Metres (or radians) per second squared."""
-    confirm: Literal["trial", "motion"] = "trial"
-    """Before what the operator is asked: each trial, or each motion as well."""
-    oracle: Literal["operator"] = "operator"
-    stop_folder: str | None = None
-    """Where `python -m envs.ur5.stop` leaves its word; null: the usual place."""
     pace: float = 1.0
     """How many times as fast as a real one the robot's time goes."""
 
     def __post_init__(self) -> None:
         if not 0 < self.pace <= 20:
             raise ValueError(f"pace is {self.pace}; it is above 0 and at most 20")
-        self.robot("127.0.0.1", [0.0] * 7)
+        super().__post_init__()
 
     def robot(self, address: str, camera_pose: list[float]) -> Ur5:
-        """The config of the robot that is played. Raises `ValueError`."""
-        shared = {entry.name: getattr(self, entry.name) for entry in dataclasses.fields(self)}
-        del shared["pace"]
+        """The config of the robot that is played."""
+        shared = {entry.name: getattr(self, entry.name) for entry in dataclasses.fields(Operated)}
         return Ur5(ip=address, camera_pose=camera_pose, **shared)
-
-    def suite(self) -> Sequence[Task]:
-        return Ur5().suite()
-
-    def interfaces(self) -> tuple[type, ...]:
-        return (Manipulation,)
-
-    def cameras(self) -> Sequence[str]:
-        return (CAMERA,)
 
     def problems(self) -> list[Problem]:
         return [*package_problems(), *terminal_problems()]

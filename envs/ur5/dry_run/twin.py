@@ -13,7 +13,6 @@ import numpy as np
 from envs.mujoco.cameras import Mount
 from envs.mujoco.kinematics import Kinematics
 from envs.mujoco.pictures import RayPictures
-from envs.mujoco.rays import RayCamera
 from envs.mujoco.setting import TIMESTEP
 from envs.mujoco.task import discover
 from envs.mujoco.world import World
@@ -50,7 +49,7 @@ class Twin:
         self._setting = dataclasses.replace(SETTING, cameras=(CAMERA,))
         self._kinematics = Kinematics(self._setting)
         self._tasks = discover("envs.ur5_sim.tasks")
-        self._worlds: dict[str, World] = {}
+        self._worlds: dict[str, tuple[World, RayPictures]] = {}
         self._lag = np.array(self._setting.arm.lag)
         self._lock = threading.Lock()
         self.home = np.array(self._setting.home)
@@ -64,12 +63,13 @@ class Twin:
     def lay_out(self, task: str, generator: np.random.Generator) -> str:
         """Put up a scene, with the arm at home and its fingers open; returns its hash. Raises `ResetError`."""
         if task not in self._worlds:
-            self._worlds[task] = World(self._tasks[task], self._setting)
-        world = self._worlds[task]
+            made = World(self._tasks[task], self._setting)
+            self._worlds[task] = made, RayPictures(made.model, WIDTH, HEIGHT)
+        world, pictures = self._worlds[task]
         with self._lock:
             world.reset(generator)
             world.begin()
-            self._world = world
+            self._world, self._pictures = world, pictures
             self.finger = self.travel
             return world.state_hash()
 
@@ -121,19 +121,18 @@ class Twin:
 
     def shoot(self) -> tuple[Shot, Mapping[str, NDArray[np.bool_]]]:
         """A picture with depth, and the mask (H, W) of each thing in it."""
-        world = self._world
+        world, pictures = self._world, self._pictures
         scratch = mujoco.MjData(world.model)
         with self._lock:
             mujoco.mj_copyData(scratch, world.model, world.data)
         mujoco.mj_forward(world.model, scratch)
-        eye = RayCamera(world.model, CAMERA.name, WIDTH, HEIGHT)
-        hits = eye.cast(scratch, _REACH)
-        depth = np.where(hits.geoms >= 0, hits.depth, 0.0)
-        rgb = RayPictures(world.model, WIDTH, HEIGHT).render(scratch, CAMERA.name)
+        rgb, hits = pictures.view(scratch, CAMERA.name)
+        geoms = hits.within(_REACH)
+        depth = np.where(geoms >= 0, hits.depth, 0.0)
         focal = 0.5 * HEIGHT / np.tan(np.radians(CAMERA.fovy) / 2)
         # The middle of the picture, where pixels are counted by their own middles.
         shot = Shot(rgb, depth, (focal, focal), (WIDTH / 2 - 0.5, HEIGHT / 2 - 0.5))
-        return shot, {name: np.isin(hits.geoms, parts) for name, parts in world.parts.items()}
+        return shot, {name: np.isin(geoms, parts) for name, parts in world.parts.items()}
 
     def _site(self, frame: Frame) -> Frame:
         """Where the twin's own tool is in the world when the tool's point is there in the robot's base frame."""
