@@ -4,7 +4,7 @@ each cell ended. The same for a sweep that runs and for one that is long over; i
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -119,16 +119,19 @@ class _Run:
             self._newest[point.episode] = point
             (self._earlier if known else new).append(point)
         self._send(new)
-        if self._begun and self._expected and self._unfinished == 0:
-            self._end("finished")
+        if self._begun and self._expected:
+            counting = self._counting()
+            if self._unfinished(counting) == 0:
+                self._end("finished", counting)
 
     def finish(self, how: Ending) -> None:
-        state = self._state(how)
+        counting = self._counting()
+        state = self._state(how, counting)
         if not self._newest or self._ledger.told == state:
             return
         if not self._begun:
             self._send(self._begin(list(self._newest.values())[-1].code))
-        self._end(state)
+        self._end(state, counting)
 
     def _begin(self, code: str) -> list[Point]:
         """Continue or create the run; returns what an earlier process was to hand over and could not."""
@@ -145,8 +148,7 @@ class _Run:
             self.mirror.opened().add(self.cell, points[start : start + BATCH])
         self.mirror.sent += len(points)
 
-    def _end(self, state: State) -> None:
-        counting = self._counting
+    def _end(self, state: State, counting: Mapping[str, Point]) -> None:
         newest = list(counting.values())
         summary = {"state": state, **figures.summary(newest, len(self._expected | counting.keys()))}
         self.mirror.opened().end(self.cell, newest, summary, state)
@@ -157,24 +159,21 @@ class _Run:
     def _expected(self) -> frozenset[str]:
         return read_plan(self.cell.folder)[0]
 
-    @property
-    def _unfinished(self) -> int:
+    def _unfinished(self, counting: Mapping[str, Point]) -> int:
         """Episodes without a verdict."""
-        counting = self._counting
         wanted = self._expected | counting.keys()
         return sum(e not in counting or counting[e].status not in VERDICTS for e in wanted)
 
-    @property
     def _counting(self) -> dict[str, Point]:
-        """Newest rows, without those that a sequential test has left out."""
+        """Newest rows, without those that a sequential test has left out, which a file says."""
         counts = record.read(self.cell.folder.parent).counts
         return {e: point for e, point in self._newest.items() if counts(self.cell.folder.name, e)}
 
-    def _state(self, how: Ending) -> State:
-        if self._unfinished == 0:
+    def _state(self, how: Ending, counting: Mapping[str, Point]) -> State:
+        if self._unfinished(counting) == 0:
             return "finished"
         unplayed = bool(self._expected - self._newest.keys())
-        errors = any(point.status == "error" for point in self._counting.values())
+        errors = any(point.status == "error" for point in counting.values())
         if how == "interrupted" and unplayed:
             return "stopped"
         return "failed" if how == "broken" or errors else "stopped"
