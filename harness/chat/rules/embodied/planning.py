@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from harness.chat.rules.embodied.beliefs import Beliefs
 from harness.chat.rules.embodied.goals import Belong, Goal, Look, Portions, Put, Serve
@@ -21,11 +22,11 @@ class Course:
 
     lines: tuple[Line, ...] = ()
 
-    @property
+    @cached_property
     def done(self) -> list[Subtask]:
         return [subtask for line in self.lines if line.state == "done" and (subtask := parse(line.text))]
 
-    @property
+    @cached_property
     def open(self) -> list[Subtask]:
         """The current one first."""
         return [subtask for line in self.lines if line.state != "done" and (subtask := parse(line.text))]
