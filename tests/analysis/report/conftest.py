@@ -130,6 +130,15 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     found.close()
 
 
+def write_tabletop(root: Path) -> Path:
+    """Retry and two variants of MTP on the tabletop, one with two seeds, of an experiment whose name is awkward."""
+    for seed, pattern in ((0, "+++-"), (1, "++++")):
+        write_cell(root, "mtp", "tabletop", seed, verdicts(pattern), memory="playtable", name="it's a=b <1>")
+    write_cell(root, "mtp", "tabletop", 0, verdicts("----"), memory="tabletop", name="it's a=b <1>")
+    write_cell(root, "retry", "tabletop", 0, verdicts("++-!"), name="it's a=b <1>")
+    return root
+
+
 def record(folder: Path, episode: str, **changes: Any) -> None:
     """Change the row of an episode, as if it had been recorded so."""
     path = folder / ROWS

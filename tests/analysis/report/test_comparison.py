@@ -13,7 +13,7 @@ from analysis.report import comparison, run_sets
 from analysis.rows import Rows
 from analysis.tables.markdown import grid
 from harness.failures import HarnessError, UsageError
-from tests.analysis.report.conftest import record
+from tests.analysis.report.conftest import record, write_tabletop
 from tests.analysis.tables.conftest import verdicts, write_cell
 
 WANDB = "harness.trackers.wandb_runs.WandbRuns"
@@ -22,11 +22,7 @@ WANDB = "harness.trackers.wandb_runs.WandbRuns"
 @pytest.fixture
 def lab(tmp_path: Path) -> Path:
     """Retry and two variants of MTP on the tabletop, one with two seeds, and Retry on the playtable."""
-    root = tmp_path / "lab"
-    for seed, pattern in ((0, "+++-"), (1, "++++")):
-        write_cell(root, "mtp", "tabletop", seed, verdicts(pattern), memory="playtable", name="it's a=b <1>")
-    write_cell(root, "mtp", "tabletop", 0, verdicts("----"), memory="tabletop", name="it's a=b <1>")
-    write_cell(root, "retry", "tabletop", 0, verdicts("++-!"), name="it's a=b <1>")
+    root = write_tabletop(tmp_path / "lab")
     write_cell(root, "retry", "playtable", 0, verdicts("!!"), name="it's a=b <1>")
     return root
 

@@ -20,37 +20,26 @@ from harness import store
 from harness.cells import Cell
 from harness.sweep import run_cells
 from harness.trackers import figures
-from tests.analysis.report.conftest import record
+from tests.analysis.report.conftest import record, write_tabletop
 from tests.analysis.tables.conftest import verdicts, write_cell
 from tests.harness.conftest import make_cell
-from tests.harness.trackers.conftest import WandbServer, wandb_server
+from tests.harness.trackers.conftest import WandbServer, own_wandb, wandb_server
 
 pytest.importorskip("wandb_workspaces", reason="needs the extra wandb")
 
-__all__ = ["make_cell", "wandb_server"]
+__all__ = ["make_cell", "own_wandb", "wandb_server"]
 PROJECT = Path(__file__).resolve().parents[3]
 PAGE = {"__typename": "PageInfo", "endCursor": None, "hasNextPage": False}
 
 
 @pytest.fixture(autouse=True)
-def _own_environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No key, no settings and no cache of whoever runs the tests."""
-    home = tmp_path_factory.mktemp("home")
-    for name in [name for name in os.environ if name.startswith("WANDB_")]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("HOME", str(home))
-    for name in ("CONFIG", "CACHE", "DATA"):
-        monkeypatch.setenv(f"WANDB_{name}_DIR", str(home))
-    monkeypatch.setenv("WANDB_ERROR_REPORTING", "false")
+def _own_environment(own_wandb: None) -> None:
+    pass
 
 
 @pytest.fixture
 def lab(tmp_path: Path) -> Path:
-    root = tmp_path / "lab"
-    for seed, pattern in ((0, "+++-"), (1, "++++")):
-        write_cell(root, "mtp", "tabletop", seed, verdicts(pattern), memory="playtable", name="it's a=b <1>")
-    write_cell(root, "mtp", "tabletop", 0, verdicts("----"), memory="tabletop", name="it's a=b <1>")
-    write_cell(root, "retry", "tabletop", 0, verdicts("++-!"), name="it's a=b <1>")
+    root = write_tabletop(tmp_path / "lab")
     write_cell(root, "voxposer", "playtable", 0, verdicts("+-"), name="it's a=b <1>")
     return root
 

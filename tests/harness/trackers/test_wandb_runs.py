@@ -32,15 +32,7 @@ BLOCK, HEADER = 32768, 7
 
 
 @pytest.fixture(autouse=True)
-def _own_environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No key, no settings and no cache of whoever runs the tests."""
-    home = tmp_path_factory.mktemp("home")
-    for name in [name for name in os.environ if name.startswith("WANDB_")]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("HOME", str(home))
-    for name in ("CONFIG", "CACHE", "DATA"):
-        monkeypatch.setenv(f"WANDB_{name}_DIR", str(home))
-    monkeypatch.setenv("WANDB_ERROR_REPORTING", "false")
+def _own_environment(own_wandb: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME_SERVICE_TOKEN", SECRET)
 
 
