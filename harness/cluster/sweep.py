@@ -16,6 +16,7 @@ from harness.cluster.scheduler import Scheduler
 from harness.cluster.shards import split
 from harness.failures import UsageError
 from harness.pool import Job
+from harness.records import VERDICTS
 from harness.stopping import plan as stopping
 from harness.store import Digest, Row, claimed
 from harness.sweep import STOPPING_ERRORS, Sweep, SweepResult
@@ -193,16 +194,27 @@ class ClusterSweep(Sweep):
             self._cancel("interrupted; what is being played ends first, Ctrl-C again stops now")
 
     def _finish(self) -> None:
+        for store in self._stores.values():
+            store.open([given.part for given in self._given])
+        self._take_what_others_wrote()
         missing = self._wanted.keys() - self._arrived
         for given in self._ended:
             if left := sum((given.cell, episode) in missing for episode in given.episodes):
                 self._explain(given, left)
         super()._finish()
         self._write_record()
-        for store in self._stores.values():
-            store.open([given.part for given in self._given])
         if not self._given and self._result.complete:
             record.tidy(self._root)
+
+    def _take_what_others_wrote(self) -> None:
+        """Jobs leave out what they find played. A job of a sweep that was killed may have played it: it writes on for a
+        while, into a file that is not followed here."""
+        for key in self._wanted.keys() - self._arrived:
+            identity = self._wanted[key].cell.identity
+            digest = self._stores[identity].digests().get(key[1])
+            if digest is not None and digest.status in VERDICTS:
+                self._by_identity[identity].rows[digest.episode] = digest
+                self._arrived.add(key)
 
     def _explain(self, given: Given, left: int) -> None:
         """Say of the first job of a cell that left episodes unplayed why it did."""

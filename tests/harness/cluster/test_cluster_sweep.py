@@ -118,6 +118,26 @@ def test_a_job_that_is_lost_is_told_of_and_the_same_command_mends_it(
     assert (again.complete, again.played, len(scheduler.submitted)) == (True, 2, 4)
 
 
+class WithOrphan(InProcess):
+    """A job of a sweep that was killed still writes: it plays an episode after the new jobs were submitted."""
+
+    def submit(self, shards: Sequence[Shard], folder: Path) -> list[str]:
+        ids = super().submit(shards, folder)
+        first = shards[0]
+        replace(first, part="episodes-19990101T000000-00000.jsonl", episodes=first.episodes[:1])()
+        return ids
+
+
+def test_what_a_job_of_a_killed_sweep_still_writes_counts(tmp_path: Path, make_cell: MakeCell) -> None:
+    cell = make_cell(env={"scenes": 2})
+    result = run_on_cluster([cell], tmp_path / "out", WithOrphan(), PLAN)
+    assert (result.complete, result.played, result.cells[0].stopped) == (True, 5, "")
+    assert len(result.cells[0].rows) == 6
+    run_cells([cell], tmp_path / "here")
+    assert rows_of(tmp_path / "out") == rows_of(tmp_path / "here")
+    assert files(tmp_path / "out") == {store.ROWS}
+
+
 def test_rows_of_jobs_reach_the_tracker_once(
     tmp_path: Path, make_cell: MakeCell, capsys: pytest.CaptureFixture[str]
 ) -> None:
