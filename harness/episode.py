@@ -42,7 +42,7 @@ class Trial:
 
     def count(self, event: str, times: int = 1) -> None:
         """Count something that was coerced, refused or dropped."""
-        self.record.events[event] = self.record.events.get(event, 0) + times
+        self.record.count(event, times)
 
 
 @dataclass
@@ -136,6 +136,9 @@ class Episode:
         self.served.add(reply.model)
         self.usage.add(role, reply, seconds)
         self.spent.add(reply)
+        for name in reply.details.get("dropped", ()):
+            if self.trials:  # a method that asks before its first trial has this in the trace alone
+                self.trials[-1].count(f"{role}: the model refuses {name}, which was left out")
         self.trace(
             "chat",
             role=role,

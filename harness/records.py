@@ -105,3 +105,6 @@ class TrialRecord:
     """Counts of coercions and refusals, by name: nothing is silent."""
     facts: dict[str, Any] = field(default_factory=dict)
     """What the method says about the trial, for example which program was replayed."""
+
+    def count(self, event: str, times: int = 1) -> None:
+        self.events[event] = self.events.get(event, 0) + times

@@ -20,10 +20,12 @@ class Model:
 
     def __init__(self) -> None:
         self.samplings: list[Sampling] = []
+        self.details: dict[str, Any] = {}
 
     def complete(self, messages: Sequence[Message], sampling: Sampling) -> Reply:
         self.samplings.append(sampling)
-        return Reply(messages[-1].text, model="echo-1", prompt_tokens=3, completion_tokens=2, cost_usd=0.5)
+        spent: dict[str, Any] = {"prompt_tokens": 3, "completion_tokens": 2, "cost_usd": 0.5}
+        return Reply(messages[-1].text, model="echo-1", **spent, details=self.details)
 
     def close(self) -> None: ...
 
@@ -85,6 +87,22 @@ def test_calls_are_counted_traced_and_seeded_by_trial_and_role() -> None:
     assert (usage.calls, usage.prompt_tokens, usage.completion_tokens, usage.cost_usd) == (4, 12, 8, 2.0)
     assert episode.served == {"echo-1"}
     assert [data["role"] for event, data in events if event == "chat"] == ["planner", "composer"] * 2
+
+
+def test_what_a_model_refuses_of_a_request_is_counted_in_the_trial() -> None:
+    episode, model, _ = make()
+    model.details = {"dropped": ["temperature"]}
+    episode.chat("planner", [Message("user", "before the first trial")])
+    for calls in (2, 0):
+        with episode.trial():
+            for _ in range(calls):
+                episode.chat("planner", [Message("user", "go")])
+    episode.chat("reflector", [Message("user", "between trials: of the one that has ended")])
+    refused = "the model refuses temperature, which was left out"
+    assert [record.events for record in episode.trials] == [
+        {f"planner: {refused}": 2},
+        {f"reflector: {refused}": 1},
+    ]
 
 
 class Stubborn:

@@ -101,6 +101,8 @@ def test_refused_parameters_cost_one_request_each(
     assert all(row["status"] in ("success", "failure") for row in found.values())
     assert len(server.bodies) == 2 + 1 + len(found)  # two refusals, the probe, and a call an episode
     assert "'dropped': ['temperature']" in everything(tmp_path).replace('"', "'")
+    counted = [trial["events"] for row in found.values() for trial in row["trials"]]
+    assert counted == [{"planner: the model refuses temperature, which was left out": 1}] * len(found)
 
 
 @pytest.mark.parametrize(
