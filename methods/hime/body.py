@@ -1,4 +1,5 @@
-"""The robot of a control loop: the executor, what the cameras show, and the pictures that are taken on the way."""
+"""The robot of a control loop: the executor, what the cameras show, and the pictures that are taken on the way. What the
+user says and what the oracle calls done meanwhile goes to the trace."""
 
 from __future__ import annotations
 
@@ -30,6 +31,9 @@ class Body:
         episode.served.add(self._executor.name)
         self._gripper = 1.0  # a hand that has not been told anything is open
         self._told = False
+        self._heard = 0
+        self._done: set[int] = set()
+        self._trace("user", step=env.steps(), text=episode.instruction)
 
     def assign(self, subtask: str) -> None:
         """From now on this; empty: rest."""
@@ -48,6 +52,7 @@ class Body:
             refused, answer = answer.message, None
         for action in self._still() if answer is None else answer[: self._executed]:
             taken = self._env.act(action)
+            self._note()
             self._gripper = float(action[6])
             if taken.clipped:
                 self._count("action: clipped")
@@ -61,6 +66,17 @@ class Body:
 
     def close(self) -> None:
         self._executor.close()
+
+    def _note(self) -> None:
+        """What is new of the user and of the oracle."""
+        utterances = self._env.utterances()
+        for said in utterances[self._heard :]:
+            self._trace("user", step=said.step, text=said.text)
+        self._heard = len(utterances)
+        for index, subtask in enumerate(self._env.subtasks()):
+            if subtask.done_at is not None and index not in self._done:
+                self._done.add(index)
+                self._trace("subtask_done", step=subtask.done_at, index=index, text=subtask.text)
 
     def _still(self) -> Floats:
         actions = np.zeros((self._executed, 7))

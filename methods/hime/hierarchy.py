@@ -73,7 +73,7 @@ class _Run:
     def __init__(
         self, config: Hierarchy, episode: Episode, trial: Trial, env: LongHorizon, body: Body
     ) -> None:
-        self._config, self._env, self._body = config, env, body
+        self._config, self._env, self._body, self._trace = config, env, body, episode.trace
 
         def ask(role: str, messages: Any, tokens: int) -> Any:
             return episode.chat(role, messages, max_tokens=tokens)
@@ -149,6 +149,7 @@ class _Run:
             true = done(session.assignment.text, env.subtasks(), self._began)
             self._sentry.checked(said, true)
             self._checked = (said or bool(self._checked and self._checked[0]), true)
+            self._trace("oracle", step=env.steps(), subtask=session.assignment.text, done=true)
         if thought.decision is not None and before is not None:
             after = session.planner.remembered()
             self._sizes.append(len(after or ()))
@@ -163,6 +164,8 @@ class _Run:
             self._leave()
             self._began = self._env.steps()
         session.adopt(thought)
+        if thought.decision is not None:
+            self._trace("adopted", step=self._env.steps())
         if session.assignment is not None and session.assignment != old:
             self._body.assign(session.assignment.text)
 

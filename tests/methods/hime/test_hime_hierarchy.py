@@ -74,6 +74,12 @@ def test_the_sentry_ends_a_subtask_and_the_planner_says_what_is_next(play, hall,
     assert facts["sentry"]["checks"] == {"tp": 1, "fp": 0, "fn": 0, "tn": 1, "unknown": 0}
     assert facts["sentry"]["subtasks"] == {"tp": 1, "fp": 0, "fn": 0, "tn": 0, "unknown": 0}
     assert f"- {SPOKEN}" in said.asked("planner")[0] and f"- {CONFIRMED}" in said.asked("planner")[2]
+    assert [(event["step"], event["done"]) for event in run.of("oracle")] == [(10, False), (20, True)]
+    assert [event["step"] for event in run.of("adopted")] == [0, 20]
+    assert run.of("subtask_done") == [
+        {"step": 12, "index": 0, "text": "inspect left box"},
+        {"step": 28, "index": 1, "text": "inspect right box"},
+    ]
     assert "worker" in run.episode.served and "voices-1" in run.episode.served
     assert [sampling.max_tokens for role, _, sampling in said.heard if role == "sentry"] == [512, 512]
 
@@ -119,6 +125,8 @@ def test_a_planner_that_takes_time_does_not_stop_the_robot(play, hall, worker, v
     env, run = run_in("async")
     # The first answer is there at step 7 of 10: at the end of the second execution. The hand stays as it is: open.
     assert [event["step"] for event in run.of("subtask")] == [10, 35]
+    assert [event["step"] for event in run.of("planner")] == [0, 20]
+    assert [event["step"] for event in run.of("adopted")] == [10, 35]
     assert all(action[0] == 0 and action[6] == 1 for action in env.taken[:10])
     # The Sentry is first asked two executions after the subtask began, at 20; its answer and the planner's take 12 steps.
     assert env.worked == {"inspect left box": 25, "inspect right box": 10}
@@ -151,6 +159,10 @@ def test_the_user_is_heard_while_the_robot_waits(play, hall, worker, voices) -> 
         (0, "instruction", "Do the chores."),
         (10, "done", "Do the chores."),
         (25, "instruction", "Look into the right box, too."),
+    ]
+    assert run.of("user") == [
+        {"step": 0, "text": "Do the chores."},
+        {"step": 22, "text": "Look into the right box, too."},
     ]
     assert arm.told == ["inspect left box", "go to rest", "inspect right box"]
     assert "Instruction: Look into the right box, too." in said.asked("planner")[-2]
@@ -310,6 +322,7 @@ def test_the_human_is_told_by_the_oracle_and_asks_no_model(play, hall, worker, v
     Human(arm).play(run.episode)
     assert run.episode.trials[0].success and run.episode.usage.calls == 0
     assert arm.told == ["inspect left box", "inspect right box", "inspect tray"]
+    assert [event["step"] for event in run.of("subtask_done")] == [7, 15, 20]
 
 
 def test_a_hierarchy_without_cameras_is_refused(worker) -> None:
