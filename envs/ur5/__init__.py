@@ -6,16 +6,15 @@ the environment, without importing a driver; `envs.ur5.environment` is the envir
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from envs.mujoco.task import as_suite, discover
-from envs.ur5.operator import terminal_problems
+from envs.robots import maker
+from envs.robots.operator import terminal_problems
 from harness.protocols import Manipulation, Problem, Task
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ class Operated:
     """Before what the operator is asked: each trial, or each motion as well."""
     oracle: Literal["operator"] = "operator"
     stop_folder: str | None = None
-    """Where `python -m envs.ur5.stop` leaves its word; null: the usual place."""
+    """Where `python -m envs.robots.stop` leaves its word; null: the usual place."""
 
     def __post_init__(self) -> None:
         if [len(corner) for corner in self.workspace] != [3, 3]:
@@ -79,12 +78,12 @@ class Ur5(Operated):
     """From the flange to the point between the pads: metres and a rotation vector. The fingers open along its y."""
     home: list[float] = field(default_factory=lambda: [-0.2762, -1.8069, 1.6896, -1.4535, -1.5708, -1.8470])
     """Joint angles, radians."""
-    camera: str = "envs.ur5.realsense.RealSense"
-    """A Python path: called without arguments it gives an `envs.ur5.perception.Camera`."""
+    camera: str = "envs.robots.realsense.RealSense"
+    """What makes an `envs.robots.camera.Camera`, see `envs.robots.maker`."""
     camera_pose: list[float] | None = None
     """Of the camera's optical frame (z ahead, x right, y down): xyz in metres and a quaternion wxyz."""
     detector: str | None = None
-    """A Python path: called without arguments it gives an `envs.ur5.perception.Detector`."""
+    """What makes an `envs.ur5.perception.Detector`."""
 
     def __post_init__(self) -> None:
         if len(self.tool) != 6 or len(self.home) != 6:
@@ -107,7 +106,7 @@ class Ur5(Operated):
             path = getattr(self, key)
             if path is not None:
                 try:
-                    part(path)
+                    maker(path)
                 except ImportError as error:
                     what = f"env.{key}={path} cannot be imported: {error}"
                     found.append(Problem(what, "Install what it needs, or name another"))
@@ -118,25 +117,10 @@ class Ur5(Operated):
         from envs.ur5.environment import Ur5Environment
 
         assert self.detector is not None
-        return Ur5Environment(self, part(self.camera)(), part(self.detector)())
-
-    @property
-    def stop_place(self) -> Path:
-        from envs.ur5.stop import FOLDER
-
-        return FOLDER if self.stop_folder is None else Path(self.stop_folder)
+        return Ur5Environment(self, maker(self.camera)(), maker(self.detector)())
 
 
 def package_problems() -> list[Problem]:
     if importlib.util.find_spec("rtde_control") is None:
         return [Problem("the package ur_rtde is not installed", "pip install ur_rtde")]
     return []
-
-
-def part(path: str) -> Any:
-    """What a Python path names. Raises `ImportError`."""
-    module, _, name = path.rpartition(".")
-    try:
-        return getattr(importlib.import_module(module), name)
-    except (AttributeError, ValueError) as error:
-        raise ImportError(str(error)) from error

@@ -14,16 +14,18 @@ import envs.ur5_sim
 from envs.mujoco.marks import draw, marks
 from envs.mujoco.names import Names
 from envs.mujoco.task import EmbeddedTask, discover
-from envs.ur5 import CAMERA, Ur5, stop
+from envs.robots import stop
+from envs.robots.operator import Operator
+from envs.ur5 import CAMERA, Ur5
 from envs.ur5.gripper import Robotiq
 from envs.ur5.motion import CONTROL_HZ, Driver, Limits
-from envs.ur5.operator import Operator
-from envs.ur5.perception import Camera, Detector, Perception
+from envs.ur5.perception import Detector, Perception
 from envs.ur5.robot import Robot
 from harness.failures import PerceptionFailure, SimulatorError, UsageError
 from harness.protocols import Motion, PointCloud, Pose, Reset, Verdict, View
 
 if TYPE_CHECKING:
+    from envs.robots.camera import Camera
     from harness.protocols import Image
     from harness.seeding import Seeds
 
@@ -42,6 +44,7 @@ class Ur5Environment:
         """Connects to the robot and its gripper; nothing moves. Raises `SimulatorError`."""
         assert config.ip is not None and config.camera_pose is not None
         self._config = config
+        self._stop_folder = stop.place(config.stop_folder)
         self._period = 1 / CONTROL_HZ
         self.workspace = np.array(config.workspace)
         self._definitions = discover("envs.ur5_sim.tasks")
@@ -49,7 +52,7 @@ class Ur5Environment:
         self._perception = Perception(camera, detector, config.camera_pose, self.workspace)
         self._address = config.ip
         self._connect()
-        stop.register(config.stop_place, config.ip, config.dashboard_port)
+        stop.register(self._stop_folder, config.ip, config.dashboard_port)
         self._task: EmbeddedTask | None = None
         self._names = Names([], {})
         self._solved = False
@@ -152,7 +155,7 @@ class Ur5Environment:
     def close(self) -> None:
         self._perception.close()
         self._disconnect()
-        stop.unregister(self._config.stop_place, self._address, self._config.dashboard_port)
+        stop.unregister(self._stop_folder, self._address, self._config.dashboard_port)
         self._operator.close()
 
     def _lay_out(self, task: EmbeddedTask, scene: int, seeds: Seeds) -> str:
@@ -170,10 +173,7 @@ class Ur5Environment:
     def _make_ready(self) -> None:
         """After whatever stopped the last episode: wait until the operator has cleared it, connect again, have the
         robot's program run."""
-        while stop.stopped(self._config.stop_place):
-            cleared = "The robot is stopped. When it is safe: python -m envs.ur5.stop --clear. And then here"
-            if not self._operator.allows(cleared):
-                raise SimulatorError("stopped from another terminal, and the operator left it so")
+        stop.await_clear(self._stop_folder, self._operator)
         if not self._robot.connected():
             self._disconnect()
             self._connect()
@@ -195,7 +195,7 @@ class Ur5Environment:
             self._gripper,
             self._operator,
             Limits(self.workspace, config.speed_limit, config.joint_speed_limit, config.acceleration),
-            config.stop_place,
+            self._stop_folder,
             step_limit,
             config.confirm == "motion",
             self._period,

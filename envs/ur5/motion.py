@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from envs.commands import checked_pose, checked_speed
-from envs.ur5 import stop
+from envs.robots import stop
+from envs.robots.operator import Operator
 from envs.ur5.gripper import CLOSED, OPEN, Robotiq
-from envs.ur5.operator import Operator
 from envs.ur5.robot import Robot
 from harness.failures import MotionFailure, SimulatorError, StepLimit
 from harness.protocols import Motion, Pose
@@ -163,9 +163,7 @@ class Driver:
     def _check(self) -> None:
         """Raises `SimulatorError` when nothing may move."""
         if stop.stopped(self._stop_folder):
-            raise SimulatorError(
-                "stopped from another terminal. When it is safe: python -m envs.ur5.stop --clear"
-            )
+            raise SimulatorError(stop.STOPPED)
         reason = self._robot.halted()
         if reason:
             raise SimulatorError(f"the UR5 {reason}")

@@ -6,18 +6,18 @@ hand is taken for it."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from envs.mujoco import clouds
-from envs.ur5.robot import rotate
+from envs.robots.rotations import rotate
 from harness.protocols import PointCloud, Pose
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from envs.robots.camera import Camera, Shot
     from harness.protocols import Floats, Image
 
     Mask = NDArray[np.bool_]
@@ -28,28 +28,6 @@ _HAND = 0.11
 """Radius of the cylinder around the tool's axis that is taken for the robot, metres."""
 _HELD = 0.06
 """What is nearer to the tool's point than this is taken for what a closed gripper holds, metres."""
-
-
-@dataclass(frozen=True)
-class Shot:
-    """A picture with depth."""
-
-    rgb: Image
-    """(H, W, 3) uint8."""
-    depth: Floats
-    """(H, W), metres along the optical axis; 0 or not finite where nothing was measured."""
-    focal: tuple[float, float]
-    """In pixels, along x and y."""
-    centre: tuple[float, float]
-    """The principal point in pixels."""
-
-
-class Camera(Protocol):
-    def shoot(self) -> Shot:
-        """What is seen now, depth aligned with colour. Raises `SimulatorError` when there is no picture."""
-        ...
-
-    def close(self) -> None: ...
 
 
 class Detector(Protocol):

@@ -10,8 +10,8 @@ import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from envs.robots.operator import terminal_problems
 from envs.ur5 import Operated, Ur5, package_problems
-from envs.ur5.operator import terminal_problems
 from harness.protocols import Problem
 
 if TYPE_CHECKING:

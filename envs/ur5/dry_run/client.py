@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from envs.mujoco.cameras import looking
+from envs.robots.rotations import multiply
 from envs.ur5.dry_run.twin import CAMERA
-from envs.ur5.robot import multiply
 from harness.failures import SimulatorError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from envs.ur5.perception import Mask, Shot
+    from envs.robots.camera import Shot
+    from envs.ur5.perception import Mask
     from harness.protocols import Image
 
 _PATIENCE = 60.0

@@ -7,7 +7,7 @@ import socket
 from collections.abc import Sequence
 from pathlib import Path
 
-from envs.ur5 import stop
+from envs.robots import stop
 
 WORDS = {
     "press": ("pendant press", "press the emergency stop"),

@@ -16,9 +16,9 @@ from envs.mujoco.pictures import RayPictures
 from envs.mujoco.setting import TIMESTEP
 from envs.mujoco.task import discover
 from envs.mujoco.world import World
+from envs.robots.camera import Shot
+from envs.robots.rotations import from_vector, multiply, rotate, to_vector
 from envs.ur5.dry_run.travel import Unreachable
-from envs.ur5.perception import Shot
-from envs.ur5.robot import from_vector, multiply, rotate, to_vector
 from envs.ur5_sim.setting import SETTING
 from envs.ur5_sim.ur5 import TOOL_OFFSET
 

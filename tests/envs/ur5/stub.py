@@ -12,7 +12,7 @@ import types
 
 import numpy as np
 
-from envs.ur5.perception import Shot
+from envs.robots.camera import Shot
 
 HOME = (-0.2762, -1.8069, 1.6896, -1.4535, -1.5708, -1.8470)
 DOWN = (0.0, np.pi, 0.0)

@@ -5,15 +5,17 @@ import sys
 import threading
 import time
 from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from envs.ur5 import Ur5, gripper, stop
-from envs.ur5 import operator as terminal
+from envs.robots import operator as terminal
+from envs.robots import stop
+from envs.robots.rotations import from_vector, multiply, rotate, to_vector
+from envs.ur5 import Ur5, gripper
 from envs.ur5 import robot as robot_module
 from envs.ur5.gripper import Robotiq
-from envs.ur5.robot import from_vector, multiply, rotate, to_vector
 from envs.ur5_sim.setting import SETTING
 from harness.failures import MotionFailure, PerceptionFailure, SimulatorError, StepLimit, UsageError
 from harness.protocols import Manipulation, Pose
@@ -140,8 +142,8 @@ def test_limits_that_cannot_be_are_refused(wrong, what):
 
 
 def test_a_stop_from_another_terminal_halts_arm_and_fingers(robot, arm, hand, config):
-    arm.during = lambda step: step == 2 and stop.stop(config.stop_place)
-    with pytest.raises(SimulatorError, match=r"python -m envs\.ur5\.stop --clear"):
+    arm.during = lambda step: step == 2 and stop.stop(Path(config.stop_folder))
+    with pytest.raises(SimulatorError, match=r"python -m envs\.robots\.stop --clear"):
         robot.move(at(0.45, 0.0, 0.2))
     assert ("stopL",) in arm.log
     assert hand.log[-1] == "SET GTO 0"
@@ -151,7 +153,7 @@ def test_a_stop_from_another_terminal_halts_arm_and_fingers(robot, arm, hand, co
         with pytest.raises(SimulatorError, match="stopped from another terminal"):
             motion()
     assert not [entry for entry in arm.log if entry[0].startswith("move")]
-    stop.clear(config.stop_place)
+    stop.clear(Path(config.stop_folder))
     arm.during = lambda step: None
     assert robot.move(at(0.45, 0.0, 0.2)).reached
 
@@ -340,13 +342,13 @@ def test_the_terminal_is_asked_until_it_gives_an_answer(monkeypatch):
 
 
 def test_after_a_stop_the_operator_clears_it_and_the_next_episode_goes_on(robot, arm, operator, config):
-    stop.stop(config.stop_place)
+    stop.stop(Path(config.stop_folder))
     arm.running = False
     cleared = operator.allows
 
     def allows(what):
         if "The robot is stopped" in what and len(operator.asked) == 1:
-            stop.clear(config.stop_place)
+            stop.clear(Path(config.stop_folder))
         return cleared(what)
 
     operator.allows = allows
@@ -360,7 +362,7 @@ def test_after_a_stop_the_operator_clears_it_and_the_next_episode_goes_on(robot,
 
 
 def test_an_operator_may_leave_it_stopped(robot, operator, config):
-    stop.stop(config.stop_place)
+    stop.stop(Path(config.stop_folder))
     operator.answers = [False]
     with pytest.raises(SimulatorError, match="left it so"):
         robot.reset("rotate_box", 1, None)
@@ -378,10 +380,10 @@ def test_a_lost_robot_is_connected_again_at_the_next_reset(robot, arm):
 def test_a_stop_knows_the_robots_that_are_driven_and_no_others(arm, operator, config, tmp_path):
     env = config.open()
     other = ("10.0.0.7", 29999)
-    stop.register(config.stop_place, *other)
-    assert stop.robots(config.stop_place) == [("127.0.0.1", 1), other]
+    stop.register(Path(config.stop_folder), *other)
+    assert stop.robots(Path(config.stop_folder)) == [("127.0.0.1", 1), other]
     env.close()
-    assert stop.robots(config.stop_place) == [other]
+    assert stop.robots(Path(config.stop_folder)) == [other]
     stop.unregister(tmp_path, *other)
     assert stop.robots(tmp_path) == []
 
@@ -481,7 +483,9 @@ def test_all_that_is_missing_is_said_with_what_mends_it(monkeypatch):
     ):
         assert fix in fixes
     wrong = [
-        problem for problem in Ur5(detector="envs.ur5.stop.Nothing").problems() if "Nothing" in problem.what
+        problem
+        for problem in Ur5(detector="envs.robots.stop.Nothing").problems()
+        if "Nothing" in problem.what
     ]
     assert wrong
 
@@ -497,8 +501,8 @@ def test_the_stub_is_watched_from_a_thread_of_its_own(robot, arm, config):
     begun = threading.Event()
     arm.during = lambda step: begun.set()
     arm_left = arm.look
-    arm.look = lambda: arm_left() or not stop.stopped(config.stop_place)
-    stopper = threading.Thread(target=lambda: begun.wait(60) and stop.stop(config.stop_place))
+    arm.look = lambda: arm_left() or not stop.stopped(Path(config.stop_folder))
+    stopper = threading.Thread(target=lambda: begun.wait(60) and stop.stop(Path(config.stop_folder)))
     stopper.start()
     with pytest.raises(SimulatorError, match="stopped from another terminal"):
         robot.move(at(0.45, 0.0, 0.2))

@@ -1,9 +1,9 @@
-"""The stop from another terminal: `python -m envs.ur5.stop` halts the robot, and keeps it from moving until
-`python -m envs.ur5.stop --clear`.
+"""The stop from another terminal: `python -m envs.robots.stop` halts every robot that is driven from this machine, and
+keeps them from moving until `python -m envs.robots.stop --clear`.
 
-It leaves a word that the control loop reads at every step, and tells the robot itself to end its program, which works
-also when the process that drives it hangs. It is no safety function: the emergency stop on the pendant has to be within
-reach of whoever watches the robot."""
+It leaves a word that the control loops read at every step, and tells each robot itself, at a port that hears the line
+`stop`, which works also when the process that drives it hangs. It is no safety function: a robot's own emergency stop, or
+the plug, has to be within reach of whoever watches it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,27 @@ import socket
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Protocol
 
-FOLDER = Path.home() / ".engram" / "ur5"
+from harness.failures import SimulatorError
+
+FOLDER = Path.home() / ".engram" / "robots"
 """The usual place of the word, and of the robots that are driven."""
+STOPPED = "stopped from another terminal. When it is safe: python -m envs.robots.stop --clear"
 _WORD = "stop"
 _ROBOTS = "robots"
 _PATIENCE = 2.0
+
+
+class Allows(Protocol):
+    """The operator, see `envs.robots.operator`."""
+
+    def allows(self, what: str) -> bool: ...
+
+
+def place(folder: str | None) -> Path:
+    """Of the word: `env.stop_folder`, or the usual one."""
+    return FOLDER if folder is None else Path(folder)
 
 
 def stopped(folder: Path) -> bool:
@@ -25,8 +40,16 @@ def stopped(folder: Path) -> bool:
     return (folder / _WORD).exists()
 
 
+def await_clear(folder: Path, operator: Allows) -> None:
+    """Ask the operator until the stop has been cleared. Raises `SimulatorError` when he leaves it so."""
+    while stopped(folder):
+        cleared = "The robot is stopped. When it is safe: python -m envs.robots.stop --clear. And then here"
+        if not operator.allows(cleared):
+            raise SimulatorError("stopped from another terminal, and the operator left it so")
+
+
 def register(folder: Path, host: str, port: int) -> None:
-    """Note a robot's dashboard server, so that the stop reaches it."""
+    """Note where a robot hears the stop."""
     folder.mkdir(parents=True, exist_ok=True)
     known = robots(folder)
     if (host, port) not in known:
@@ -47,19 +70,19 @@ def stop(folder: Path) -> list[str]:
     failed = []
     for host, port in robots(folder):
         try:
-            end_program(host, port)
+            tell(host, port)
         except OSError as error:
             failed.append(f"{host}:{port} did not take the stop: {error}")
     return failed
 
 
 def clear(folder: Path) -> None:
-    """Let the robot move again."""
+    """Let the robots move again."""
     (folder / _WORD).unlink(missing_ok=True)
 
 
-def end_program(host: str, port: int) -> None:
-    """Have a robot's dashboard server end its program, which brings the arm to a halt. Raises `OSError`."""
+def tell(host: str, port: int) -> None:
+    """Have a robot come to a halt: a UR5's dashboard server, or `envs.widowx.serve`. Raises `OSError`."""
     with (
         socket.create_connection((host, port), timeout=_PATIENCE) as connection,
         connection.makefile("r") as told,
@@ -72,7 +95,7 @@ def end_program(host: str, port: int) -> None:
 
 
 def robots(folder: Path) -> list[tuple[str, int]]:
-    """Those that are driven: address and port of the dashboard server."""
+    """Those that are driven: address and port of what hears the stop."""
     with suppress(FileNotFoundError):
         lines = (folder / _ROBOTS).read_text(encoding="utf-8").splitlines()
         return [(host, int(port)) for host, port in map(str.split, lines)]
@@ -80,16 +103,18 @@ def robots(folder: Path) -> list[tuple[str, int]]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m envs.ur5.stop", description="Halts the UR5.")
-    parser.add_argument("--clear", action="store_true", help="let it move again")
+    parser = argparse.ArgumentParser(
+        prog="python -m envs.robots.stop", description="Halts the robots driven from here."
+    )
+    parser.add_argument("--clear", action="store_true", help="let them move again")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="env.stop_folder, if that was set")
     options = parser.parse_args(arguments)
     if options.clear:
         clear(options.folder)
-        print("The robot may move again.")
+        print("The robots may move again.")
         return 0
     failed = stop(options.folder)
-    print("Stopped. It does not move until: python -m envs.ur5.stop --clear")
+    print("Stopped. Nothing moves until: python -m envs.robots.stop --clear")
     for line in failed:
         print(f"{line}. The run halts it at its next step.")
     return 1 if failed else 0

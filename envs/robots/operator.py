@@ -28,9 +28,7 @@ class Operator:
             self._keyboard = open(TERMINAL, encoding="utf-8", errors="replace")  # noqa: SIM115
             self._screen = open(TERMINAL, "w", encoding="utf-8", errors="replace")  # noqa: SIM115
         except OSError as error:
-            reason = (
-                f"env.oracle=operator asks at {TERMINAL}, which this process cannot open ({error.strerror})"
-            )
+            reason = f"the operator is asked at {TERMINAL}, which this process cannot open ({error.strerror})"
             raise SimulatorError(f"{reason}. {_FIX}") from None
 
     def allows(self, what: str) -> bool:
