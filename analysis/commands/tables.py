@@ -9,13 +9,14 @@ import argparse
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.failures import UsageError
 
 if TYPE_CHECKING:
+    from analysis.rows import Rows
     from analysis.tables.entries import Computed
 
 FORMATS = {"latex": "tex", "markdown": "md", "csv": "csv", "html": "html"}
@@ -64,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
     if not filled:
         raise UsageError("None of these items has an episode in the experiments given.")
     out = options.out or options.experiments[0] / "tables"
-    files = _files(filled, formats)
+    files = _files(filled, formats, found, where)
     if options.check:
         return _check(out, files)
     out.mkdir(parents=True, exist_ok=True)
@@ -83,28 +84,38 @@ def _pair(text: str) -> tuple[str, str]:
     return key, value
 
 
-def _files(filled: Sequence[Computed], formats: Sequence[str]) -> dict[str, str]:
+def _files(
+    filled: Sequence[Computed], formats: Sequence[str], found: Rows, where: Mapping[str, str]
+) -> dict[str, str]:
     """Name to content."""
-    from analysis.tables import latex, layout, markdown, page, spreadsheet
+    from analysis.plans import Plans
+    from analysis.tables import latex, page, plans
 
     files: dict[str, str] = {}
     sections = []
     for computed in filled:
-        arranged = layout.arrange(computed)
-        section = page.table(arranged)
-        texts = {
-            "latex": latex.table(arranged),
-            "markdown": markdown.table(arranged),
-            "csv": spreadsheet.table(computed),
-            "html": section,
-        }
-        names = {name: f"{computed.item.name}.{FORMATS[name]}" for name in formats}
+        item = computed.item
+        texts = plans.texts(item, found, where) if isinstance(item, Plans) else _texts(computed)
+        names = {name: f"{item.name}.{FORMATS[name]}" for name in formats}
         files |= {names[name]: texts[name] for name in formats}
-        sections.append((section, list(names.values())))
+        sections.append((texts["html"], list(names.values())))
     if "latex" in formats:
         files["all.tex"] = latex.document([computed.item.name for computed in filled])
     files["index.html"] = page.page(sections)
     return files
+
+
+def _texts(computed: Computed) -> dict[str, str]:
+    """By format."""
+    from analysis.tables import latex, layout, markdown, page, spreadsheet
+
+    arranged = layout.arrange(computed)
+    return {
+        "latex": latex.table(arranged),
+        "markdown": markdown.table(arranged),
+        "csv": spreadsheet.table(computed),
+        "html": page.table(arranged),
+    }
 
 
 def _check(out: Path, files: dict[str, str]) -> int:

@@ -11,8 +11,10 @@ import shutil
 from pathlib import Path
 
 from analysis import items, rows
+from analysis.plans import Plans
 from analysis.report import compared, comparison, episodes, overview, traces
 from analysis.report.page import page
+from analysis.tables import plans
 from analysis.tables.entries import compute
 from analysis.tables.layout import arrange
 from analysis.tables.page import table
@@ -31,11 +33,12 @@ def write(experiment: Path) -> Path:
     for item in items.load():
         try:
             computed = compute(item, found)
+            if not computed.empty:
+                sections.append(
+                    plans.texts(item, found)["html"] if isinstance(item, Plans) else table(arrange(computed))
+                )
         except UsageError as error:
             notes.append(f"{item.name} is left out. {error}")
-            continue
-        if not computed.empty:
-            sections.append(table(arrange(computed)))
     part = experiment / f"{FOLDER}.part"
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir()

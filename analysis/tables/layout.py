@@ -118,8 +118,8 @@ def _published(entry: Entry) -> str:
     return f"{entry.published.value}{spread}"
 
 
-def _notes(computed: Computed) -> Iterator[str]:
-    item = computed.item
+def conditions(computed: Computed) -> Iterator[str]:
+    """Notes on what the numbers were made with, where the paper had something else."""
     worlds = [f"{env} stands for {name}" for name, env in computed.worlds.items() if env != WORLDS[name][0]]
     if worlds:
         yield f"Not the paper's benchmark: {', '.join(worlds)}."
@@ -128,6 +128,11 @@ def _notes(computed: Computed) -> Iterator[str]:
         options = sorted({cell.choices[group] for cell in users})
         if options:
             yield f"{what.capitalize()}: {', '.join(options)}."
+
+
+def _notes(computed: Computed) -> Iterator[str]:
+    item = computed.item
+    yield from conditions(computed)
     for column in item.columns:
         counts = [
             f"{row.label} {entry.successes} of {entry.episodes} in {entry.seeds} seed{'s' * (entry.seeds != 1)}"

@@ -16,6 +16,7 @@ thead tr { border-bottom: 1px solid; }
 tr.ours td { padding-top: .6rem; }
 tr.interval { font-size: 80%; color: #666; }
 tr.published { font-style: italic; color: #666; }
+table.plans th, table.plans td { text-align: left; vertical-align: top; white-space: normal; }
 section { margin-bottom: 3rem; overflow-x: auto; }
 ul { font-size: 90%; color: #444; max-width: 70rem; }
 """
