@@ -109,6 +109,12 @@ def test_a_score_that_is_no_number_is_not_given() -> None:
     assert ids(holding(("a", "broken"), ("b", "far"), embedder=embedder).query("q")) == [2]
 
 
+def test_a_tag_whose_score_is_no_number_is_like_nothing() -> None:
+    embedder = Table(q=(1.0, 0.0), broken=(np.nan, 0.0), near=(0.8, 0.6))
+    found = holding(("broken", "a"), ("near", "b"), embedder=embedder, tags="fuzzy").query("q")
+    assert (found.how, found.tag, ids(found)) == ("similar tag", "near", [2])
+
+
 def test_differences_of_rounding_do_not_order() -> None:
     embedder = Table(q=(1.0, 0.0), one=(0.5, 0.0), two=(0.5 + 1e-7, 0.0))
     assert ids(holding(("a", "one"), ("b", "two"), embedder=embedder).query("q")) == [1, 2]
