@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from analysis.metrics import MEASURES, Measure, Metric
 from harness.components import build, suggest
 from harness.failures import UsageError
 
@@ -22,7 +23,9 @@ WORLDS: Mapping[str, tuple[str, ...]] = {
 }
 """A benchmark of the papers, and the environments that may stand for it: itself, then the embedded one."""
 
-Metric = Literal["success_rate", "successes", "task_progress"]
+Where = dict[str, list[str]]
+"""Config group to its options, or config key to values as they are typed, any of which will do; `*` stands for any text, and
+capitals are not told apart. For example `method: [mtp]`, `env.rounds: ["1"]`, `llm.roles.planner.model: ["*gpt-4o*"]`."""
 
 
 @dataclass(frozen=True)
@@ -33,14 +36,17 @@ class Group:
     published: str = ""
     """Its name in `published.csv`: a row's is a method, a column's a task. Empty: the paper has none, or the column's
     `task`."""
-    where: dict[str, list[str]] = field(default_factory=dict)
-    """Config group to the options that belong here, for example `method: [mtp]`, `memory: [playtable, calvin]`."""
+    where: Where = field(default_factory=dict)
+    """Which cells belong here. A group that a cell's method has no use for says nothing of it, and a key that a cell
+    does not have is null."""
     benchmark: str = ""
     """Of a column: a key of `WORLDS`."""
     instructions: Literal["single", "paraphrased", "any"] = "any"
     """Of a column: which wordings count."""
     task: str = ""
     """Of a column: only this task; empty for all."""
+    metric: Metric | None = None
+    """Of a column: what it holds, where that is not the item's metric."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +63,13 @@ class Item:
     rows: list[Group]
     columns: list[Group]
     comparisons: list[list[str]] = field(default_factory=list)
-    """Pairs of row labels that are compared in every column that has no `task`."""
+    """Pairs of row labels that are compared, by their successes, in every column that sums up and holds verdicts."""
     note: str = ""
+    where: Where = field(default_factory=dict)
+    """As a group's, of all rows and columns."""
+    prefer: Where = field(default_factory=dict)
+    """As `where`, but only where the item's cells differ in the key: those that have one of these values count. Where no
+    cell has, the key chooses nothing."""
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"(table|figure)\d+[a-z]?", self.number):
@@ -76,6 +87,17 @@ class Item:
     def name(self) -> str:
         """As in `mtp_table1`, which is also the name of its experiment."""
         return f"{self.paper}_{self.number}"
+
+    def metric_of(self, column: Group) -> Metric:
+        return column.metric or self.metric
+
+    def measure_of(self, column: Group) -> Measure:
+        return MEASURES[self.metric_of(column)]
+
+    def sums_up(self, column: Group) -> bool:
+        """Whether a column is of all that an item has in its benchmark: of no task, or of the only one."""
+        tasks = {other.task for other in self.columns}
+        return not column.task or len(tasks) == 1
 
 
 def load(paper: str | None = None, numbers: Sequence[str] = ()) -> list[Item]:
