@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness import store
+from harness.chat import roles
 from harness.failures import UsageError
 from harness.schema import IDENTITY_KEYS, SELECTION_KEYS
 from harness.stopping import record as standings
@@ -49,6 +51,45 @@ _COLUMNS = {
     "video": "VARCHAR",
 }
 """What of a row is read, with DuckDB's types."""
+_COUNTS = dict.fromkeys(("tp", "fp", "fn", "tn", "unknown"), "BIGINT")
+_FACTS: Mapping[str, Any] = {
+    "planner_calls": "BIGINT",
+    "planner_requests": "BIGINT",
+    "planner_seconds": ["DOUBLE"],
+    "planner_tokens": ["BIGINT"],
+    "sentry_checks": "BIGINT",
+    "sentry": {"checks": _COUNTS, "subtasks": _COUNTS},
+    "memory": {"needed": "BIGINT", "in_store": "BIGINT", "retrieved": "BIGINT"},
+    "memory_sizes": ["BIGINT"],
+}
+"""What is read of the facts of an episode's first trial, for items that ask for it. What a row does not say is null, and
+what another method says by the same name in another form is, too."""
+
+
+@dataclass(frozen=True)
+class _Table:
+    """Of the database: its columns, those of a line of JSON, and how the first come from the second."""
+
+    name: str
+    columns: Mapping[str, str]
+    read: Mapping[str, str]
+    select: str
+
+
+def _kind(node: Any) -> str:
+    """DuckDB's type for what `json_transform` makes of a node of `_FACTS`."""
+    if isinstance(node, dict):
+        return f"STRUCT({', '.join(f'{name} {_kind(inner)}' for name, inner in node.items())})"
+    return f"{node[0]}[]" if isinstance(node, list) else str(node)
+
+
+_ROWS = _Table("rows", _COLUMNS, _COLUMNS, "*")
+_OF_EPISODES = _Table(
+    "facts",
+    {"cell": "VARCHAR", "episode": "VARCHAR", "facts": _kind(_FACTS)},
+    {"cell": "VARCHAR", "episode": "VARCHAR", "trials": "STRUCT(facts JSON)[]"},
+    f"cell, episode, json_transform(trials[1].facts, '{json.dumps(_FACTS)}') AS facts",
+)
 
 
 @dataclass(frozen=True)
@@ -74,11 +115,16 @@ class CellInfo:
         }
 
     def says(self, key: str) -> str | None:
-        """What a cell has for a config group or a key, as it is typed; None for an unknown one."""
+        """What a cell has for a config group or a key, as it is typed; None for an unknown one. A key of `llm.roles.ROLE`
+        is that of the model which plays the role, also where it is the one of all roles."""
         if key in self.choices:
             return self.choices[key]
         node: Any = self.config
-        for part in key.split("."):
+        parts = key.split(".")
+        if parts[:2] == ["llm", "roles"] and len(parts) > 3:
+            node, _ = roles.of_role(self.config["llm"], parts[2])
+            parts = parts[3:]
+        for part in parts:
             if not isinstance(node, dict) or part not in node:
                 return None
             node = node[part]
@@ -109,6 +155,7 @@ class Rows:
 
     db: DuckDBPyConnection
     cells: dict[str, CellInfo]
+    experiments: Sequence[Path] = ()
     torn: int = 0
     """Rows that were cut off by a kill and are left out; they run again at the next start."""
     notes: list[str] = field(default_factory=list)
@@ -121,6 +168,13 @@ class Rows:
 
     def query(self, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
         return self.db.execute(sql, list(parameters)).fetchall()
+
+    @cached_property
+    def with_facts(self) -> str:
+        """What to select from for the rows with their `facts` beside them. These are read when they are first asked for:
+        most items need none, and they are the larger part of a row."""
+        _fill(self, _OF_EPISODES, self.experiments)
+        return "rows LEFT JOIN facts USING (cell, episode)"
 
 
 def load(experiments: Sequence[Path]) -> Rows:
@@ -145,11 +199,8 @@ def _load(experiments: Sequence[Path]) -> Rows:
                 raise UsageError(
                     f"{other.folder} and {cell.folder} hold the same cell. Name one of the two experiments."
                 )
-    rows = Rows(duckdb.connect(), cells)
-    columns = ", ".join(f"{name} {kind}" for name, kind in _COLUMNS.items())
-    rows.db.execute(f"CREATE TABLE rows ({columns})")
-    for folder in experiments:
-        _read(rows, folder)
+    rows = Rows(duckdb.connect(), cells, experiments)
+    rows.torn = _fill(rows, _ROWS, experiments)
     return rows
 
 
@@ -164,7 +215,7 @@ def compact(experiment: Path) -> Path:
     part = target.with_suffix(".part")
     sizes = _escaped(json.dumps(_sizes(experiment)))
     rows.db.execute(
-        f"COPY rows TO '{_escaped(part)}' (FORMAT parquet, COMPRESSION zstd, KV_METADATA {{sizes: '{sizes}'}})"
+        f"COPY (FROM {rows.with_facts}) TO '{_escaped(part)}' (FORMAT parquet, COMPRESSION zstd, KV_METADATA {{sizes: '{sizes}'}})"
     )
     part.replace(target)
     return target
@@ -210,51 +261,61 @@ def _leave_out(rows: Rows, experiment: Path) -> None:
         )
 
 
-def _read(rows: Rows, experiment: Path) -> None:
+def _fill(rows: Rows, table: _Table, experiments: Sequence[Path]) -> int:
+    """Make a table of the database. Returns how many rows a kill cut off."""
+    columns = ", ".join(f"{name} {kind}" for name, kind in table.columns.items())
+    rows.db.execute(f"CREATE TABLE {table.name} ({columns})")
+    return sum(_read(rows, table, folder) for folder in experiments)
+
+
+def _read(rows: Rows, table: _Table, experiment: Path) -> int:
     if _is_fresh(rows, experiment):
-        names = ", ".join(_COLUMNS)
-        rows.db.execute(f"INSERT INTO rows SELECT {names} FROM '{_quoted(experiment / COMPACT)}'")
-        return
+        names = ", ".join(table.columns)
+        rows.db.execute(f"INSERT INTO {table.name} SELECT {names} FROM '{_quoted(experiment / COMPACT)}'")
+        return 0
     files = [path for path in _row_files(experiment) if path.stat().st_size]
     torn = {path.parent for path in files if not _ends_with_newline(path)}
-    _read_json(rows, [path for path in files if path.parent not in torn])
-    _read_slowly(rows, [path for path in files if path.parent in torn])
+    _read_json(rows, table, [path for path in files if path.parent not in torn])
+    return _read_slowly(rows, table, [path for path in files if path.parent in torn])
 
 
-def _read_json(rows: Rows, files: Sequence[Path]) -> None:
+def _read_json(rows: Rows, table: _Table, files: Sequence[Path]) -> None:
     import duckdb
 
     if not files:
         return
     try:
-        _insert(rows, files)
+        _insert(rows, table, files)
     except duckdb.Error:
-        _read_slowly(rows, files)  # says which line of which file is damaged
+        _read_slowly(rows, table, files)  # says which line of which file is damaged
 
 
-def _read_slowly(rows: Rows, files: Sequence[Path]) -> None:
-    """By the store's own reader, which knows what a torn row is and names a damaged one."""
+def _read_slowly(rows: Rows, table: _Table, files: Sequence[Path]) -> int:
+    """By the store's own reader, which knows what a torn row is and names a damaged one. Returns how many are torn."""
+    cut = 0
     with tempfile.TemporaryDirectory() as folder:
         for _, of_cell in groupby(files, key=lambda path: path.parent):
             found: dict[str, store.Row] = {}
             for path in of_cell:
                 whole, torn, _ = store.read_rows(path)
                 found |= whole
-                rows.torn += torn
+                cut += torn
             copy = Path(folder) / "rows.jsonl"
             copy.write_text("".join(json.dumps(row) + "\n" for row in found.values()), encoding="utf-8")
             if found:
-                _insert(rows, [copy])
+                _insert(rows, table, [copy])
+    return cut
 
 
-def _insert(rows: Rows, files: Sequence[Path]) -> None:
-    columns = ", ".join(f"{name}: '{kind}'" for name, kind in _COLUMNS.items())
+def _insert(rows: Rows, table: _Table, files: Sequence[Path]) -> None:
+    columns = ", ".join(f"{name}: '{kind}'" for name, kind in table.read.items())
     names = ", ".join(f"'{_quoted(path)}'" for path in files)
     rows.db.execute(
         f"WITH lines AS (SELECT *, row_number() OVER () AS line FROM read_json([{names}], "
-        f"format='newline_delimited', columns={{{columns}}}, maximum_object_size=67108864)) "
-        "INSERT INTO rows SELECT * EXCLUDE (line) FROM lines "
-        "QUALIFY row_number() OVER (PARTITION BY cell, episode ORDER BY line DESC) = 1"
+        f"format='newline_delimited', columns={{{columns}}}, maximum_object_size=67108864)), "
+        "newest AS (SELECT * EXCLUDE (line) FROM lines "
+        "QUALIFY row_number() OVER (PARTITION BY cell, episode ORDER BY line DESC) = 1) "
+        f"INSERT INTO {table.name} SELECT {table.select} FROM newest"
     )
 
 
@@ -273,7 +334,7 @@ def _is_fresh(rows: Rows, experiment: Path) -> bool:
     if not path.is_file():
         return False
     names = {name for (name,) in rows.query(f"SELECT name FROM parquet_schema('{_quoted(path)}')")}
-    if not names.issuperset(_COLUMNS):
+    if not names.issuperset({*_COLUMNS, *_FACTS, "facts"}):
         return False
     found = rows.query(f"SELECT value FROM parquet_kv_metadata('{_quoted(path)}') WHERE key = 'sizes'")
     return bool(found) and json.loads(bytes(found[0][0]).decode()) == _sizes(experiment)
