@@ -72,6 +72,8 @@ class View:
     marks: tuple[Mark, ...]
     gripper: float
     """As `Manipulation.gripper` says."""
+    named: bool = True
+    """Whether this camera can name what it sees; where it cannot, that there are no marks says nothing."""
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 from envs.mujoco.task import as_suite, discover
 from envs.robots import maker
+from envs.robots.limits import check_limit, check_workspace
 from envs.robots.operator import terminal_problems
 from harness.protocols import Manipulation, Problem, Task
 
@@ -47,13 +48,9 @@ class Operated:
     """Where `python -m envs.robots.stop` leaves its word; null: the usual place."""
 
     def __post_init__(self) -> None:
-        if [len(corner) for corner in self.workspace] != [3, 3]:
-            raise ValueError("workspace is two corners of three numbers")
-        if any(low >= high for low, high in zip(*self.workspace, strict=True)):
-            raise ValueError(f"workspace is {self.workspace}; its lower corner has to be below its upper one")
+        check_workspace(self.workspace)
         for name in ("speed_limit", "joint_speed_limit", "acceleration"):
-            if not 0 < getattr(self, name) <= 1.0:
-                raise ValueError(f"{name} is {getattr(self, name)}; it is above 0 and at most 1")
+            check_limit(name, getattr(self, name), 1.0)
 
     def suite(self) -> Sequence[Task]:
         return as_suite(discover("envs.ur5_sim.tasks"), {})

@@ -31,12 +31,13 @@ def frame(step: int, views: Mapping[str, View], annotated: bool = True) -> Frame
 
 
 def annotation(views: Mapping[str, View]) -> str:
-    """A line for each camera: `wrist: mug 10 20 30 40; bowl 5 5 9 9`, boxes as left, top, right, bottom in
-    pixels."""
+    """A line for each camera that names what it sees: `wrist: mug 10 20 30 40; bowl 5 5 9 9`, boxes as left, top, right,
+    bottom in pixels."""
     lines = []
     for camera, view in views.items():
-        marks = [f"{mark.name} {' '.join(map(str, mark.box))}" for mark in view.marks]
-        lines.append(f"{camera}: {'; '.join(marks) or 'nothing'}")
+        if view.named:
+            marks = [f"{mark.name} {' '.join(map(str, mark.box))}" for mark in view.marks]
+            lines.append(f"{camera}: {'; '.join(marks) or 'nothing'}")
     return "\n".join(lines)
 
 
