@@ -1,10 +1,10 @@
-"""The robot of a control loop: the executor, what the cameras show, and the pictures that are taken on the way. What the
-user says and what the oracle calls done meanwhile goes to the trace."""
+"""The robot's side of a long task: the executor, what the cameras show, and the loop that the layers above it are asked
+in. What the user says and what the oracle calls done meanwhile goes to the trace."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -14,10 +14,22 @@ from methods.hime.frames import Frame, frame
 
 if TYPE_CHECKING:
     from harness.episode import Episode, Trial
-    from harness.protocols import Floats, LongHorizon
+    from harness.protocols import Floats, LongHorizon, View
 
 REST = "go to rest"
 """The executor's subtask while there is nothing to do."""
+
+
+class Upper(Protocol):
+    """The layers above the executor, wherever they are."""
+
+    def decide(self, said: Sequence[str]) -> None:
+        """Before each execution: what the user has said since the one before, oldest first."""
+        ...
+
+    def executed(self, refused: str) -> None:
+        """After each one that did not settle the task; `refused` is the executor's reason if it did not act."""
+        ...
 
 
 class Body:
@@ -34,6 +46,19 @@ class Body:
         self._heard = 0
         self._done: set[int] = set()
         self._trace("user", step=env.steps(), text=episode.instruction)
+
+    def run(self, upper: Upper) -> None:
+        """Until the task is settled. Raises `StepLimit`, and what `upper` and the executor raise."""
+        heard = 0
+        while True:
+            said = [utterance.text for utterance in self._env.utterances()[heard:]]
+            heard += len(said)
+            upper.decide(said)
+            refused = self.execute()
+            verdict = self._env.verdict()
+            if verdict.success or verdict.failed:
+                return
+            upper.executed(refused)
 
     def assign(self, subtask: str) -> None:
         """From now on this; empty: rest."""
@@ -62,7 +87,11 @@ class Body:
 
     def look(self, cameras: Sequence[str], annotated: bool) -> Frame:
         """What the cameras show now, the first one left."""
-        return frame(self._env.steps(), {name: self._senses.view(name) for name in cameras}, annotated)
+        return frame(self._env.steps(), self.views(cameras), annotated)
+
+    def views(self, cameras: Sequence[str]) -> Mapping[str, View]:
+        """What each camera shows now, in this order."""
+        return {name: self._senses.view(name) for name in cameras}
 
     def close(self) -> None:
         self._executor.close()

@@ -62,7 +62,7 @@ class Hierarchy:
         with episode.trial() as trial, closing(Body(env, self.executor, episode, trial)) as body:
             run = _Run(self, episode, trial, env, body)
             try:
-                run.go()
+                body.run(run)
             finally:
                 trial.record.facts.update(run.facts())
 
@@ -87,28 +87,25 @@ class _Run:
         self._checked: tuple[bool, bool | None] | None = None
         """Whether the Sentry has called the current subtask done, and the oracle's word at the last check."""
         self._began = 0
-
-    def go(self) -> None:
-        """Until the task is settled. Raises `StepLimit` and what chat models raise."""
-        env, session = self._env, self._session
+        self._answer: Thought | None = None
+        """That takes effect at control step `_when`."""
+        self._when = 0
         self._look()
-        heard, answer, when = 0, None, 0
-        while True:
-            for said in env.utterances()[heard:]:
-                session.hear(said.text)
-                heard += 1
-            if answer is None and session.due:
-                answer = self._think()
-                when = env.steps() + self._delay(answer)
-            if answer is not None and env.steps() >= when:
-                self._adopt(answer)
-                answer = None
-            refused = self._body.execute()
-            verdict = env.verdict()
-            if verdict.success or verdict.failed:
-                return
-            self._look()
-            session.executed(refused)
+
+    def decide(self, said: Sequence[str]) -> None:
+        """See `methods.hime.body.Upper`. Raises what chat models raise, and `GenerationFailure`."""
+        for text in said:
+            self._session.hear(text)
+        if self._answer is None and self._session.due:
+            self._answer = self._think()
+            self._when = self._env.steps() + self._delay(self._answer)
+        if self._answer is not None and self._env.steps() >= self._when:
+            self._adopt(self._answer)
+            self._answer = None
+
+    def executed(self, refused: str) -> None:
+        self._look()
+        self._session.executed(refused)
 
     def facts(self) -> dict[str, Any]:
         """For the row. Seconds and tokens are one number for each time that the planner was asked."""
