@@ -15,6 +15,9 @@ from harness.failures import UsageError
 
 EXPERIMENTS = Path(__file__).resolve().parent.parent / "conf" / "experiment"
 
+PAPERS = {"mtp": "MTP", "hime": "HiMe"}
+"""As they are called in print."""
+
 WORLDS: Mapping[str, tuple[str, ...]] = {
     "rlbench": ("rlbench", "tabletop"),
     "calvin": ("calvin", "playtable"),
@@ -87,6 +90,12 @@ class Item:
     def name(self) -> str:
         """As in `mtp_table1`, which is also the name of its experiment."""
         return f"{self.paper}_{self.number}"
+
+    @property
+    def heading(self) -> str:
+        """As in `HiMe, Figure 9a: ` and the title."""
+        kind, number, _ = re.split(r"(\d.*)", self.number)
+        return f"{PAPERS[self.paper]}, {kind.capitalize()} {number}: {self.title}"
 
     def metric_of(self, column: Group) -> Metric:
         return column.metric or self.metric

@@ -1,6 +1,7 @@
-"""Writes a paper's tables from the rows of experiments, with an index.
+"""Writes a paper's tables and figures from the rows of experiments, with an index.
 
-Each table has our values (mean and standard deviation over seeds, exact interval over episodes) and the published ones.
+Each table has our values (mean and standard deviation over seeds, exact interval over episodes) and the published ones; a
+figure is drawn beside its table, which needs the extra `figures`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
     from analysis.rows import Rows
     from analysis.tables.entries import Computed
 
-FORMATS = {"latex": "tex", "markdown": "md", "csv": "csv", "html": "html"}
+FORMATS = {"latex": "tex", "markdown": "md", "csv": "csv", "html": "html", "pdf": "pdf", "png": "png"}
+PICTURES = ("pdf", "png")
+"""Those that only figures have."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -65,12 +68,12 @@ def run(options: argparse.Namespace) -> int:
     if not filled:
         raise UsageError("None of these items has an episode in the experiments given.")
     out = options.out or options.experiments[0] / "tables"
-    files = _files(filled, formats, found, where)
+    files = _files(filled, _possible(formats, filled), found, where)
     if options.check:
         return _check(out, files)
     out.mkdir(parents=True, exist_ok=True)
-    for name, text in files.items():
-        (out / name).write_text(text, encoding="utf-8")
+    for name, content in files.items():
+        (out / name).write_bytes(content)
     print(f"{len(filled)} tables in {out}: see {out / 'index.html'}")
     if "latex" in formats:
         _compile(out)
@@ -84,24 +87,57 @@ def _pair(text: str) -> tuple[str, str]:
     return key, value
 
 
+def _possible(formats: Sequence[str], filled: Sequence[Computed]) -> Sequence[str]:
+    """Formats without those that need what is not installed, which is said."""
+    from analysis.figures.chart import is_figure
+    from analysis.figures.pictures import available
+
+    missing = [name for name in formats if name in PICTURES]
+    if not missing or available() or not any(is_figure(computed.item) for computed in filled):
+        return formats
+    print(
+        f"No {' and '.join(missing)}: figures need matplotlib. pip install 'engram[figures]'", file=sys.stderr
+    )
+    return [name for name in formats if name not in PICTURES]
+
+
 def _files(
     filled: Sequence[Computed], formats: Sequence[str], found: Rows, where: Mapping[str, str]
-) -> dict[str, str]:
+) -> dict[str, bytes]:
     """Name to content."""
+    from analysis.figures.chart import chart, is_figure
+    from analysis.figures.pictures import pictures
     from analysis.plans import Plans
     from analysis.tables import latex, page, plans
 
-    files: dict[str, str] = {}
+    drawn = [name for name in formats if name in PICTURES]
+    files: dict[str, bytes] = {}
     sections = []
+    captions: dict[str, str] = {}
     for computed in filled:
         item = computed.item
         texts = plans.texts(item, found, where) if isinstance(item, Plans) else _texts(computed)
-        names = {name: f"{item.name}.{FORMATS[name]}" for name in formats}
-        files |= {names[name]: texts[name] for name in formats}
-        sections.append((texts["html"], list(names.values())))
+        contents = {name: texts[name].encode() for name in formats if name in texts}
+        if drawn and is_figure(item):
+            figure = chart(computed)
+            contents |= pictures(figure, drawn)
+            captions[item.name] = figure.caption
+        names = {name: f"{item.name}.{FORMATS[name]}" for name in contents}
+        files |= {names[name]: content for name, content in contents.items()}
+        sections.append(
+            page.Section(
+                item.name,
+                item.heading,
+                texts["html"],
+                tuple(names.values()),
+                names.get("png", ""),
+                captions.get(item.name, ""),
+            )
+        )
     if "latex" in formats:
-        files["all.tex"] = latex.document([computed.item.name for computed in filled])
-    files["index.html"] = page.page(sections)
+        shown = captions if "pdf" in formats else {}
+        files["all.tex"] = latex.document([computed.item.name for computed in filled], shown).encode()
+    files["index.html"] = page.page(sections).encode()
     return files
 
 
@@ -118,11 +154,11 @@ def _texts(computed: Computed) -> dict[str, str]:
     }
 
 
-def _check(out: Path, files: dict[str, str]) -> int:
+def _check(out: Path, files: Mapping[str, bytes]) -> int:
     stale = [
         name
-        for name, text in files.items()
-        if not (out / name).is_file() or (out / name).read_text(encoding="utf-8") != text
+        for name, content in files.items()
+        if not (out / name).is_file() or (out / name).read_bytes() != content
     ]
     for name in stale:
         print(f"{out / name} is not what the rows give.", file=sys.stderr)

@@ -15,8 +15,6 @@ from analysis.tables.entries import PERCENT, Computed, Entry
 from analysis.tables.layout import conditions
 from harness.intervals import clopper_pearson
 
-PAPERS = {"mtp": "MTP", "hime": "HiMe"}
-
 
 @dataclass(frozen=True)
 class Mark:
@@ -107,7 +105,7 @@ def _interval(item: Item, entry: Entry) -> Interval | None:
 
 def _caption(computed: Computed, marks: Mapping[tuple[str, str], Mark]) -> Iterator[str]:
     item = computed.item
-    yield f"{PAPERS[item.paper]}, {item.number.replace('figure', 'Figure ')}: {item.title}."
+    yield f"{item.heading}."
     if any(mark.interval for mark in marks.values()):
         yield "Whiskers: exact 95 % intervals over episodes."
     if any(mark.published is not None for mark in marks.values()):

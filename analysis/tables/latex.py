@@ -1,9 +1,9 @@
-r"""A table in LaTeX with booktabs, and a document that shows many. All text is escaped here and only here; the result
+r"""A table in LaTeX with booktabs, and a document that shows many, and figures. All text is escaped here and only here; the result
 depends on nothing but the numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from analysis.tables.layout import DASH, Layout, Line, Text
 
@@ -32,6 +32,7 @@ _PREAMBLE = r"""\documentclass{article}
 \usepackage[utf8]{inputenc}
 \usepackage[margin=2cm,landscape]{geometry}
 \usepackage{booktabs}
+\usepackage{graphicx}
 \begin{document}
 """
 
@@ -62,10 +63,23 @@ def table(layout: Layout) -> str:
     )
 
 
-def document(files: Sequence[str]) -> str:
-    """A document that shows tables from files beside it."""
-    body = "".join(f"\\input{{{name}}}\n\\clearpage\n" for name in files)
+def document(files: Sequence[str], captions: Mapping[str, str] = {}) -> str:
+    """A document that shows tables from files beside it, and above a table its figure where there is a caption for it."""
+    body = "".join(
+        f"{_figure(name, captions[name]) if name in captions else ''}\\input{{{name}}}\n\\clearpage\n"
+        for name in files
+    )
     return f"{_PREAMBLE}{body}\\end{{document}}\n"
+
+
+def _figure(name: str, caption: str) -> str:
+    return (
+        "\\begin{figure}\n\\centering\n"
+        f"\\includegraphics{{{name}.pdf}}\n"
+        f"\\caption{{{escape(caption)}}}\n"
+        f"\\label{{fig:{name.replace('_', '-')}}}\n"
+        "\\end{figure}\n"
+    )
 
 
 def _line(line: Line, first: bool) -> str:

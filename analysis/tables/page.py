@@ -1,8 +1,9 @@
-"""A table in HTML, and the page that shows all of them."""
+"""A table in HTML, and the page that shows all of them with their pictures."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
 
 from analysis.tables.layout import Layout, Line, Text
@@ -18,8 +19,30 @@ tr.interval { font-size: 80%; color: #666; }
 tr.published { font-style: italic; color: #666; }
 table.plans th, table.plans td { text-align: left; vertical-align: top; white-space: normal; }
 section { margin-bottom: 3rem; overflow-x: auto; }
-ul { font-size: 90%; color: #444; max-width: 70rem; }
+ul, figcaption { font-size: 90%; color: #444; max-width: 70rem; }
+nav li { list-style: none; }
+figure { margin: 1rem 0; }
+img { max-width: 100%; }
 """
+_SHRUNK = 2.2
+"""Dots of a picture in one of the page's pixels."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the page."""
+
+    name: str
+    """The `id` of its HTML."""
+    heading: str
+    html: str
+    """With its title in `<h2>`."""
+    files: tuple[str, ...]
+    """That hold the same, beside the page."""
+    picture: str = ""
+    """A file, if there is one."""
+    caption: str = ""
+    """Of the picture."""
 
 
 def table(layout: Layout) -> str:
@@ -33,16 +56,27 @@ def table(layout: Layout) -> str:
     )
 
 
-def page(sections: Iterable[tuple[str, Sequence[str]]]) -> str:
-    """A whole page: each section with links to the files of its table."""
-    parts = []
-    for section, files in sections:
-        links = " ".join(f'<a href="{escape(name)}">{escape(name)}</a>' for name in files)
-        parts.append(section.replace("</h2>", f"</h2>\n<p>{links}</p>", 1))
-    return (
-        '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>Tables</title>\n'
-        f"<style>{_STYLE}</style>\n<body>\n{''.join(parts)}</body>\n</html>\n"
+def page(sections: Sequence[Section]) -> str:
+    """A whole page: a list of the sections, then each with links to its files and its picture."""
+    entries = "".join(
+        f'<li><a href="#{escape(section.name)}">{escape(section.heading)}</a></li>\n' for section in sections
     )
+    return (
+        '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>Tables and figures</title>\n'
+        f"<style>{_STYLE}</style>\n<body>\n<nav><ul>\n{entries}</ul></nav>\n"
+        f"{''.join(map(_shown, sections))}</body>\n</html>\n"
+    )
+
+
+def _shown(section: Section) -> str:
+    links = " ".join(f'<a href="{escape(name)}">{escape(name)}</a>' for name in section.files)
+    picture = (
+        f'<figure><img src="{escape(section.picture)}" srcset="{escape(section.picture)} {_SHRUNK}x" '
+        f'alt="{escape(section.caption)}"><figcaption>{escape(section.caption)}</figcaption></figure>\n'
+        if section.picture
+        else ""
+    )
+    return section.html.replace("</h2>", f"</h2>\n<p>{links}</p>\n{picture}", 1)
 
 
 def _line(line: Line) -> str:
