@@ -263,6 +263,8 @@ function recorded(index, {row, images, events, problem}) {
   for (const path of [row.trace, row.video]) if (path) links.append(element("a", {href: link(path), textContent: path}), " ");
   parts.push(links, folded("row", json(row)));
   if (problem) parts.push(element("p", {className: "error", textContent: problem}));
+  const trials = trialsOf(events);
+  parts.push(...trials.map(trial => timeline(trial, trials.length === 1 ? row.steps : undefined)));
   if (events.length) parts.push(kinds(events), ...events.map(eventPart));
   return parts;
 }

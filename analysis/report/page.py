@@ -28,8 +28,9 @@ def page(
     packed_episodes: str,
 ) -> str:
     """`compared` and `items` are sections of HTML; everything else is text, which is escaped here."""
-    style, script = (
-        (files(__package__) / name).read_text(encoding="utf-8") for name in ("page.css", "page.js")
+    style, script, timeline = (
+        (files(__package__) / name).read_text(encoding="utf-8")
+        for name in ("page.css", "page.js", "timeline.js")
     )
     said = "".join(f"<li>{escape(note)}</li>" for note in notes)
     filters = "".join(
@@ -72,7 +73,7 @@ placeholder="words in task, instruction, reason, ..."></label><button type="rese
 <button id="close" type="button">close</button></div><div id="trace"></div></dialog>
 <script type="text/plain" id="data">{packed_episodes}</script>
 <script>
-{script}</script>
+{script}{timeline}</script>
 </body>
 </html>
 """
