@@ -46,6 +46,8 @@ class Verdicts:
     whole: str
     percent: bool = True
     """Else the value is the sum of `part`."""
+    interval: bool = False
+    """Whether one over episodes is given: where an episode counts once."""
     better: Better = "higher"
     decimals: int = 1
     facts: bool = False
@@ -141,7 +143,7 @@ def _latency(at: float) -> Quantile:
 
 
 MEASURES: Mapping[Metric, Measure] = {
-    "success_rate": Verdicts(_SUCCESS, "1"),
+    "success_rate": Verdicts(_SUCCESS, "1", interval=True),
     "successes": Verdicts(_SUCCESS, "1", percent=False),
     "task_progress": Verdicts("subtasks_done", "subtasks"),
     "subtasks": Ratio("subtasks", "1", "subtasks", "episodes", "subtasks", "", interval=False, facts=False),

@@ -85,7 +85,7 @@ def _kind(node: Any) -> str:
 
 _ROWS = _Table("rows", _COLUMNS, _COLUMNS, "*")
 _OF_EPISODES = _Table(
-    "facts",
+    "episode_facts",
     {"cell": "VARCHAR", "episode": "VARCHAR", "facts": _kind(_FACTS)},
     {"cell": "VARCHAR", "episode": "VARCHAR", "trials": "STRUCT(facts JSON)[]"},
     f"cell, episode, json_transform(trials[1].facts, '{json.dumps(_FACTS)}') AS facts",
@@ -116,13 +116,15 @@ class CellInfo:
 
     def says(self, key: str) -> str | None:
         """What a cell has for a config group or a key, as it is typed; None for an unknown one. A key of `llm.roles.ROLE`
-        is that of the model which plays the role, also where it is the one of all roles."""
+        is that of the model which plays the role, also where it is the one of all roles; without a key, the model's name."""
         if key in self.choices:
             return self.choices[key]
         node: Any = self.config
         parts = key.split(".")
-        if parts[:2] == ["llm", "roles"] and len(parts) > 3:
+        if parts[:2] == ["llm", "roles"] and len(parts) > 2:
             node, _ = roles.of_role(self.config["llm"], parts[2])
+            if len(parts) == 3:
+                return str(node.get("model", node["_target_"].rpartition(".")[2].lower()))
             parts = parts[3:]
         for part in parts:
             if not isinstance(node, dict) or part not in node:
@@ -174,7 +176,7 @@ class Rows:
         """What to select from for the rows with their `facts` beside them. These are read when they are first asked for:
         most items need none, and they are the larger part of a row."""
         _fill(self, _OF_EPISODES, self.experiments)
-        return "rows LEFT JOIN facts USING (cell, episode)"
+        return "rows LEFT JOIN episode_facts USING (cell, episode)"
 
 
 def load(experiments: Sequence[Path]) -> Rows:

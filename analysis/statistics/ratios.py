@@ -9,7 +9,7 @@ values up to it (Woodruff, 1952). One episode says nothing about others: there i
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from fractions import Fraction
 from math import sqrt
 from typing import TYPE_CHECKING
@@ -48,6 +48,10 @@ class Sums:
             sum(whole * whole for _, whole in found),
             sum(part * whole for part, whole in found),
         )
+
+    def __add__(self, other: Sums) -> Sums:
+        """Of both groups of episodes."""
+        return Sums(*(ours + theirs for ours, theirs in zip(astuple(self), astuple(other), strict=True)))
 
     @property
     def ratio(self) -> Fraction | None:

@@ -3,32 +3,35 @@ episodes and what the paper prints. Cells that differ in more than the seed are 
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from analysis.items import WORLDS, Group, Item
+from analysis.items import WORLDS, Group, Item, Where
+from analysis.metrics import Quantile, Verdicts
 from analysis.published import Published, numbers
 from analysis.rows import CellInfo, Rows
 from analysis.statistics.comparisons import Comparison, Family, compare, family, of_pairs
 from analysis.statistics.paired import Pairs
-from analysis.statistics.rates import Interval, Rate
+from analysis.statistics.rates import Interval
+from analysis.tables.measured import PERCENT, Measured, measured
 from harness.failures import UsageError
 from harness.stopping.record import Standing
 
-PERCENT = 100
+__all__ = ["PERCENT", "Computed", "Entry", "compute"]
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One number of a table. `value` is exact, in the metric's unit (percent for rates), the mean over seeds; None
-    without a verdict. `deviation` is the sample standard deviation over seeds, None below two."""
+    """One number of a table. `value` is exact, in the metric's unit (percent for rates): the mean over seeds for verdicts,
+    else over all episodes together (`analysis.metrics`); None where there is nothing to count. `deviation` is the sample
+    standard deviation over seeds, None below two."""
 
     value: Fraction | None = None
     deviation: float | None = None
     interval: Interval | None = None
-    """95 %, exact, over episodes, in percent; None where the metric is no rate of episodes."""
+    """95 %, over episodes, in the metric's unit; None where none is given."""
     successes: int = 0
     episodes: int = 0
     errors: int = 0
@@ -36,6 +39,13 @@ class Entry:
     published: Published | None = None
     counts: bool = False
     """Whether the metric is a count."""
+    counted: Measured = field(default_factory=Measured)
+    """The counts that the value is made of."""
+
+    @property
+    def silent(self) -> int:
+        """Episodes with a verdict whose rows do not say what is counted."""
+        return self.episodes - self.counted.saying
 
 
 @dataclass(frozen=True)
@@ -66,13 +76,17 @@ def compute(item: Item, rows: Rows, where: Mapping[str, str] = {}) -> Computed:
     and when two environments could stand for one benchmark: `where` has to choose.
     """
     worlds = _worlds(item, rows, where)
+    fitting = {
+        (row.label, column.label): _cells(item, row, column, rows, worlds, where)
+        for row in item.rows
+        for column in item.columns
+    }
+    chosen, preferred = _preferred(item, fitting)
     entries: dict[tuple[str, str], Entry] = {}
-    chosen: dict[tuple[str, str], list[CellInfo]] = {}
     for row in item.rows:
         for column in item.columns:
-            found = _cells(row, column, rows, worlds, where)
+            found = chosen[row.label, column.label]
             _refuse_mixture(item, row, column, found)
-            chosen[row.label, column.label] = found
             entries[row.label, column.label] = _entry(item, row, column, rows, found)
     used = {cell.identity: cell for found in chosen.values() for cell in found}
     return Computed(
@@ -81,7 +95,7 @@ def compute(item: Item, rows: Rows, where: Mapping[str, str] = {}) -> Computed:
         _comparisons(item, rows, chosen, entries),
         worlds,
         list(used.values()),
-        _notes(item, rows, chosen, entries),
+        [*_notes(item, rows, chosen, entries), *preferred],
     )
 
 
@@ -101,21 +115,65 @@ def _worlds(item: Item, rows: Rows, where: Mapping[str, str]) -> dict[str, str]:
 
 
 def _cells(
-    row: Group, column: Group, rows: Rows, worlds: Mapping[str, str], where: Mapping[str, str]
+    item: Item,
+    row: Group,
+    column: Group,
+    rows: Rows,
+    worlds: Mapping[str, str],
+    where: Mapping[str, str],
 ) -> list[CellInfo]:
-    wanted = [*row.where.items(), *column.where.items()]
     return [
         cell
         for cell in rows.cells.values()
         if cell.env == worlds.get(column.benchmark)
-        and all(cell.choices.get(group) in options for group, options in wanted if _uses(cell, group))
+        and all(_belongs(cell, wanted) for wanted in (item.where, row.where, column.where))
         and all(cell.says(key) == value for key, value in where.items())
     ]
+
+
+def _belongs(cell: CellInfo, wanted: Where) -> bool:
+    """As `items.Group.where` says."""
+    for key, options in wanted.items():
+        if "." in key:
+            if not _is_one_of(cell.says(key) or "null", options):
+                return False
+        elif _uses(cell, key) and not _is_one_of(cell.choices.get(key, ""), options):
+            return False
+    return True
+
+
+def _is_one_of(said: str, options: Sequence[str]) -> bool:
+    patterns = (".*".join(map(re.escape, option.split("*"))) for option in options)
+    return any(re.fullmatch(pattern, said, re.IGNORECASE | re.DOTALL) for pattern in patterns)
 
 
 def _uses(cell: CellInfo, group: str) -> bool:
     """Whether an option of a group makes a difference to a cell: a memory does not to a method that has none."""
     return group in ("method", "env", "llm") or group in cell.parts
+
+
+Chosen = dict[tuple[str, str], list[CellInfo]]
+"""Cells by labels of row and column."""
+
+
+def _preferred(item: Item, fitting: Chosen) -> tuple[Chosen, list[str]]:
+    """As `items.Item.prefer` says, for all entries alike, and what was left out. Cells without a key, as those of a method
+    that has no such part, are not concerned."""
+    notes = []
+    for key, options in item.prefer.items():
+        cells = {cell.identity: cell for found in fitting.values() for cell in found}
+        values = {said for cell in cells.values() if (said := cell.says(key)) is not None}
+        liked = {said for said in values if _is_one_of(said, options)}
+        if liked and values - liked:
+            fitting = {
+                place: [cell for cell in found if cell.says(key) is None or cell.says(key) in liked]
+                for place, found in fitting.items()
+            }
+            notes.append(
+                f"Of the cells that differ in {key}, those with {', '.join(sorted(liked))} count here, not those with "
+                f"{', '.join(sorted(values - liked))}."
+            )
+    return fitting, notes
 
 
 def _refuse_mixture(item: Item, row: Group, column: Group, cells: Sequence[CellInfo]) -> None:
@@ -150,17 +208,6 @@ def _condition(column: Group, cells: Sequence[CellInfo]) -> tuple[str, list[obje
     return " AND ".join(clauses), parameters
 
 
-_SUMS = {
-    "success_rate": ("sum((status = 'success')::INT)", "sum((status != 'error')::INT)"),
-    "successes": ("sum((status = 'success')::INT)", "sum((status != 'error')::INT)"),
-    "task_progress": (
-        "sum(CASE WHEN status != 'error' THEN subtasks_done ELSE 0 END)",
-        "sum(CASE WHEN status != 'error' THEN subtasks ELSE 0 END)",
-    ),
-}
-"""Numerator and denominator of each metric."""
-
-
 def _entry(item: Item, row: Group, column: Group, rows: Rows, cells: Sequence[CellInfo]) -> Entry:
     key = (
         item.paper,
@@ -168,48 +215,32 @@ def _entry(item: Item, row: Group, column: Group, rows: Rows, cells: Sequence[Ce
         row.published,
         column.benchmark,
         column.published or column.task,
-        item.metric,
+        item.metric_of(column),
     )
     published = numbers().get(key)
     if not cells:
         return Entry(published=published)
-    part, whole = _SUMS[item.metric]
     condition, parameters = _condition(column, cells)
-    found = rows.query(
-        f"SELECT seed, {part}, {whole}, sum((status != 'error')::INT), sum((status = 'success')::INT), "
-        f"sum((status = 'error')::INT) FROM rows WHERE {condition} GROUP BY seed ORDER BY seed",
+    ((episodes, successes, errors),) = rows.query(
+        "SELECT count(*) FILTER (status != 'error'), count(*) FILTER (status = 'success'), "
+        "count(*) FILTER (status = 'error') "
+        f"FROM rows WHERE {condition}",
         *parameters,
     )
-    played = [line for line in found if line[2]]
-    values = [_value(item, line[1], line[2]) for line in played]
-    episodes, successes = sum(line[3] for line in played), sum(line[4] for line in played)
-    interval = None
-    if item.metric == "success_rate" and episodes:
-        low, high = Rate(successes, episodes).interval()
-        interval = PERCENT * low, PERCENT * high
+    measure = item.measure_of(column)
+    found = measured(measure, rows, condition, parameters)
     return Entry(
-        value=sum(values, Fraction(0)) / len(values) if values else None,
-        deviation=_deviation(values),
-        interval=interval,
+        value=found.value,
+        deviation=found.deviation,
+        interval=found.interval,
         successes=successes,
         episodes=episodes,
-        errors=sum(line[5] for line in found),
-        seeds=len(played),
+        errors=errors,
+        seeds=found.seeds,
         published=published,
-        counts=item.metric == "successes",
+        counts=isinstance(measure, Verdicts) and not measure.percent,
+        counted=found,
     )
-
-
-def _value(item: Item, part: int, whole: int) -> Fraction:
-    return Fraction(part) if item.metric == "successes" else Fraction(PERCENT * part, whole)
-
-
-def _deviation(values: Sequence[Fraction]) -> float | None:
-    if len(values) < 2:
-        return None
-    mean = sum(values, Fraction(0)) / len(values)
-    variance = float(sum(((value - mean) ** 2 for value in values), Fraction(0)) / (len(values) - 1))
-    return math.sqrt(variance)
 
 
 _COMPARED = (
@@ -236,12 +267,14 @@ def _comparisons(
 ) -> dict[str, Family]:
     families = {}
     for column in item.columns:
+        if not item.sums_up(column) or not isinstance(item.measure_of(column), Verdicts):
+            continue
         pairs: dict[tuple[str, str], Comparison] = {}
         for first, second in item.comparisons:
             both = (first, second)
             if _sequential(rows, *(chosen[label, column.label] for label in both)) is not None:
                 continue  # a test for one look does not hold beside it; what it found is in the notes
-            if not column.task and all(entries[label, column.label].episodes for label in both):
+            if all(entries[label, column.label].episodes for label in both):
                 pairs[first, second] = _compare(
                     rows, column, *(chosen[label, column.label] for label in both)
                 )
@@ -305,9 +338,12 @@ def _notes(
             standing = _sequential(rows, *(chosen[label, group.label] for label in pair))
             if standing is not None and (said := f"Sequential test: {standing.words()}") not in notes:
                 notes.append(said)
-    for (row, column), entry in entries.items():
+    for row, columns, entry in _alike(item, entries):
         if entry.errors:
-            notes.append(f"{row}, {column}: {entry.errors} episodes ended in an error and are in no rate.")
+            notes.append(
+                f"{row}, {columns[0]}: {entry.errors} episodes ended in an error and are in no rate."
+            )
+    notes += _silent(item, entries)
     last = item.columns[-1].label
     for row in (group.label for group in item.rows):
         entry = entries[row, last]
@@ -316,3 +352,32 @@ def _notes(
         elif 0 < entry.episodes < item.episodes:
             notes.append(f"{row}: {entry.episodes} episodes; the experiment asks for {item.episodes}.")
     return notes
+
+
+def _alike(item: Item, entries: Mapping[tuple[str, str], Entry]) -> Iterator[tuple[str, list[str], Entry]]:
+    """Row, the columns that are of the same episodes, and the entry of the first of them."""
+    for row in item.rows:
+        groups: dict[str, list[str]] = {}
+        for column in item.columns:
+            of = (column.benchmark, column.task, column.instructions, column.where)
+            groups.setdefault(repr(of), []).append(column.label)
+        for labels in groups.values():
+            yield row.label, labels, entries[row.label, labels[0]]
+
+
+def _silent(item: Item, entries: Mapping[tuple[str, str], Entry]) -> Iterator[str]:
+    """Why there is a dash, or a number of fewer episodes, where episodes were played."""
+    for row in item.rows:
+        told: dict[tuple[int, int, bool], list[str]] = {}
+        for column in item.columns:
+            entry = entries[row.label, column.label]
+            if entry.silent:
+                timed = isinstance(item.measure_of(column), Quantile)
+                told.setdefault((entry.silent, entry.episodes, timed), []).append(column.label)
+        for (silent, episodes, timed), columns in told.items():
+            why = (
+                "a model that takes no time, as rules, has no latency"
+                if timed
+                else "their rows do not say it"
+            )
+            yield f"{row.label}, {', '.join(columns)}: {silent} of {episodes} episodes are not in it; {why}."
