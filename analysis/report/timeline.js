@@ -98,8 +98,10 @@ function callWords({cause, seconds, requests, tokens, step, until}) {
 
 // ---- the drawing
 
+const SVG = element("div", {innerHTML: "<svg></svg>"}).firstChild.namespaceURI; // no address is written in the page
+
 function svg(tag, attributes = {}, ...children) {
-  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  const made = document.createElementNS(SVG, tag);
   for (const [name, text] of Object.entries(attributes)) made.setAttribute(name, text);
   made.append(...children);
   return made;
@@ -235,7 +237,7 @@ function timeline(events, steps) {
     choose(mark?.classList.contains("mark") ? +mark.dataset.step
       : Math.abs(near - step) * scale() <= NEAR ? near : Math.max(0, Math.min(told.end, step)));
   };
-  space.onpointermove = event => {
+  space.onpointerdown = space.onpointermove = event => {
     const words = event.target.closest("[data-words]")?.dataset.words;
     tip.hidden = !words;
     if (!words) return;
@@ -244,7 +246,7 @@ function timeline(events, steps) {
     tip.style.left = `${Math.max(0, Math.min(event.clientX - place.left + 12, place.width - tip.offsetWidth))}px`;
     tip.style.top = `${event.clientY - place.top + 16}px`;
   };
-  space.onpointerleave = () => { tip.hidden = true; };
+  space.onpointerleave = event => { tip.hidden = event.pointerType === "mouse"; }; // a finger leaves when it is lifted
   slider.oninput = () => choose(+slider.value);
   slider.onkeydown = event => { // arrows go on by one step; with Shift to the next thing that happened
     const sign = {ArrowRight: 1, ArrowLeft: -1}[event.key];
