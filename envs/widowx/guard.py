@@ -147,8 +147,8 @@ class Guard:
 
     def stop(self) -> None:
         """Halt, and take no command until `resume`."""
+        self._stopped = True  # also where a step that hangs keeps the lock
         with self._lock:
-            self._stopped = True
             self._arm.halt()
 
     def resume(self) -> None:

@@ -79,8 +79,7 @@ class Server:
         try:
             message = wire.decode(line)
             if message.get("do") == "take":
-                self._take(client)
-                self.guard.take(wire.limits_heard(message.get("limits")))
+                self._take(client, wire.limits_heard(message.get("limits")))
             elif message.get("do") != "state" and self._driver is not client:
                 return {"error": "this connection does not drive the arm: take it first"}
             return {"period": PERIOD, "rest": self._rest(), **wire.told(self._state(message))}
@@ -89,10 +88,11 @@ class Server:
         except (HarnessError, MotionFailure, ValueError) as error:
             return {"error": str(error)}
 
-    def _take(self, client: object) -> None:
+    def _take(self, client: object, limits: Limits) -> None:
         with self._lock:
             if self._driver not in (None, client):
                 raise ValueError("another client drives the arm")
+            self.guard.take(limits)
             self._driver = client
 
     def _state(self, message: dict[str, Any]) -> Any:
