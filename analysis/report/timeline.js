@@ -93,7 +93,7 @@ function verdictWords({subtask, judgement, confidence, truth}) {
 
 function callWords({cause, seconds, requests, tokens, step, until}) {
   const wait = until > step ? `, in effect at step ${until}` : "";
-  return `asked because of: ${cause}; ${number(seconds)} s, ${requests} requests, ${tokens} tokens written${wait}`;
+  return `asked because of: ${cause}; ${number(seconds)} s, requests: ${requests}, tokens written: ${tokens}${wait}`;
 }
 
 // ---- the drawing
@@ -112,8 +112,8 @@ function lanesOf(told) {
   const {said, done, checks, calls} = told;
   const lanes = [
     ["user", said.map(({step, text}) => ({step, words: `the user: ${text}`, look: "said"}))],
-    ["subtask", told.refusals.map(({step, message}) => ({step, words: `the executor refuses: ${message}`, look: "failure"})),
-      told.subtasks.map(({step, until, text}) => ({step, until, words: `executed: ${text}`, text}))],
+    ["subtask", [], told.subtasks.map(({step, until, text}) => ({step, until, words: `executed: ${text}`, text}))],
+    ["refusal", told.refusals.map(({step, message}) => ({step, words: `the executor refuses: ${message}`, look: "failure"}))],
     ["done", done.map(({step, text}) => ({step, words: `done by the oracle's word: ${text}`, look: "success"}))],
     ["planner", [], calls.map(call => ({step: call.step, until: call.until ?? (told.timed ? told.end : call.step),
       words: `${callWords(call)}\n${call.subtask}`, look: `planner ${told.timed && call.until == null ? "pending" : ""}`}))],
@@ -127,7 +127,7 @@ function lanesOf(told) {
       if (these.length) marks.push({step, look: kind, count: these.length,
         words: `${kind}\n${these.map(({text}) => text).join("\n")}`});
     }
-    lanes.push([kind, marks]);
+    lanes.push([kind === "refused" ? "op refused" : kind, marks]);
   }
   return lanes.filter(([, marks, bars]) => marks.length || bars?.length);
 }

@@ -157,7 +157,7 @@ def test_each_lane_shows_what_happened_and_when(browser: Browser, page: Path) ->
     calls = marks(browser, ".bar.planner")
     assert calls[0] == [
         0,
-        "asked because of: instruction; 3 s, 2 requests, 40 tokens written, in effect at step 30\nlook",
+        "asked because of: instruction; 3 s, requests: 2, tokens written: 40, in effect at step 30\nlook",
     ]
     assert [step for step, _ in marks(browser, ".bar.planner.pending")] == [310]
     widths = browser.run("[...trace.querySelectorAll('.bar.planner rect')].map(e => e.width.baseVal.value)")
@@ -176,7 +176,7 @@ def test_a_moment_has_the_memory_as_it_was(browser: Browser, page: Path) -> None
         "the user": "Tidy up. (step 0)",
         "executed": "inspect left box (since step 30)",
         "done so far": "inspect left box",
-        "planner": "asked because of: instruction; 3 s, 2 requests, 40 tokens written, in effect at step 30 (step 0)",
+        "planner": "asked because of: instruction; 3 s, requests: 2, tokens written: 40, in effect at step 30 (step 0)",
         "Sentry": "not_done, the oracle: not done; inspect left box (step 50)",
     }
     at(browser, 100)
