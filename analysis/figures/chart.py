@@ -107,16 +107,23 @@ def _caption(computed: Computed, marks: Mapping[tuple[str, str], Mark]) -> Itera
     item = computed.item
     yield f"{item.heading}."
     if any(mark.interval for mark in marks.values()):
-        yield "Whiskers: exact 95 % intervals over episodes."
+        yield "Whiskers: 95 % intervals over episodes."
     if any(mark.published is not None for mark in marks.values()):
         yield "Diamonds: what the paper prints."
-    yield "n: episodes with a verdict."
+    yield f"n: episodes with a verdict{_uneven(item, marks)}."
+    yield from _missing(item, marks)
+    yield from conditions(computed)
+
+
+def _uneven(item: Item, marks: Mapping[tuple[str, str], Mark]) -> str:
+    """How many episodes each mark stands for, of columns where that differs."""
+    found = []
     for column in item.columns:
         counts = {row.label: marks[row.label, column.label].episodes for row in item.rows}
         if len(set(counts.values()) - {0}) > 1:
-            yield f"{column.label}: {', '.join(f'{label} {count}' for label, count in counts.items() if count)}."
-    yield from _missing(item, marks)
-    yield from conditions(computed)
+            said = ", ".join(f"{label} {count}" for label, count in counts.items() if count)
+            found.append(f"{column.label}: {said}")
+    return f" ({'; '.join(found)})" if found else ""
 
 
 def _missing(item: Item, marks: Mapping[tuple[str, str], Mark]) -> Iterator[str]:
@@ -130,4 +137,4 @@ def _missing(item: Item, marks: Mapping[tuple[str, str], Mark]) -> Iterator[str]
         if 0 < len(missing) < len(columns)
     ]
     if whole or parts:
-        yield f"Not played, so left out: {', '.join([*whole, *parts])}."
+        yield f"Nothing yet, so left out: {', '.join([*whole, *parts])}."
