@@ -2,7 +2,7 @@
 // who was asked, and what the memory held. A moment is chosen by the slider or a click; below it stands what was so then.
 "use strict";
 
-const LANE = 22, CURVE = 56, LEFT = 76, RIGHT = 14, NEAR = 7; // pixels; left and right as in the style
+const LANE = 22, CURVE = 56, LEFT = 76, RIGHT = 18, NEAR = 7; // pixels; left and right as in the style
 const OPERATIONS = ["query", "create", "update", "delete", "evicted", "refused"];
 
 // ---- what the events say
