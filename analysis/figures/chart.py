@@ -10,20 +10,23 @@ from math import ceil
 from typing import Literal
 
 from analysis.items import Item
+from analysis.metrics import Metric
 from analysis.statistics.rates import Interval
-from analysis.tables.entries import PERCENT, Computed, Entry
+from analysis.tables.entries import Computed, Entry
 from analysis.tables.layout import conditions
+from analysis.tables.measured import PERCENT
 from harness.intervals import clopper_pearson
 
 
 @dataclass(frozen=True)
 class Mark:
-    """One value, in the axis's unit; None without a verdict."""
+    """One value, in the axis's unit; None where there is none."""
 
     value: Fraction | None
     interval: Interval | None
     published: float | None
     episodes: int
+    """That the value is of."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,11 @@ def chart(computed: Computed) -> Chart:
     """Bars of an item's rows in its columns. An item whose columns are different metrics gets a line for each of them over
     its rows."""
     item = computed.item
-    marks = {place: _mark(item, entry) for place, entry in computed.entries.items()}
+    marks = {
+        (row.label, column.label): _mark(item.metric_of(column), computed.entries[row.label, column.label])
+        for row in item.rows
+        for column in item.columns
+    }
     rows, columns = (tuple(group.label for group in groups) for groups in (item.rows, item.columns))
     metrics = {item.metric_of(column) for column in item.columns}
     percent = all(item.measure_of(column).unit == "percent" for column in item.columns)
@@ -85,21 +92,22 @@ def chart(computed: Computed) -> Chart:
     )
 
 
-def _mark(item: Item, entry: Entry) -> Mark:
+def _mark(metric: Metric, entry: Entry) -> Mark:
     return Mark(
         value=entry.value,
-        interval=_interval(item, entry),
+        interval=_interval(metric, entry),
         published=float(entry.published.value) if entry.published else None,
-        episodes=entry.episodes,
+        episodes=entry.counted.saying,
     )
 
 
-def _interval(item: Item, entry: Entry) -> Interval | None:
+def _interval(metric: Metric, entry: Entry) -> Interval | None:
     """The table's, or for task progress Clopper and Pearson's with an episode as the unit: the subtasks of an episode
     depend on each other, and a share between 0 and 1 varies at most as much as a yes or no of the same mean."""
-    if entry.interval is not None or entry.value is None or item.metric != "task_progress":
+    if entry.interval is not None or entry.value is None or metric != "task_progress":
         return entry.interval
-    low, high = clopper_pearson(float(entry.value) / PERCENT * entry.episodes, entry.episodes)
+    episodes = entry.counted.saying
+    low, high = clopper_pearson(float(entry.value) / PERCENT * episodes, episodes)
     return PERCENT * low, PERCENT * high
 
 
@@ -137,4 +145,4 @@ def _missing(item: Item, marks: Mapping[tuple[str, str], Mark]) -> Iterator[str]
         if 0 < len(missing) < len(columns)
     ]
     if whole or parts:
-        yield f"Nothing yet, so left out: {', '.join([*whole, *parts])}."
+        yield f"Without a value, so left out: {', '.join([*whole, *parts])}."

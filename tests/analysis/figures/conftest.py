@@ -11,6 +11,7 @@ from analysis.items import Group, Item
 from analysis.published import Published
 from analysis.statistics.rates import Rate
 from analysis.tables.entries import Computed, Entry
+from analysis.tables.measured import Measured
 
 Make = Callable[..., Computed]
 
@@ -23,6 +24,7 @@ def entry(successes: int, episodes: int, published: str = "", rate: bool = True)
         interval=(100 * low, 100 * high) if rate and episodes else None,
         successes=successes,
         episodes=episodes,
+        counted=Measured(saying=episodes),
         published=Published(published, "", "percent") if published else None,
     )
 

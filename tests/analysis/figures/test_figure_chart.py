@@ -11,6 +11,7 @@ import pytest
 from analysis.figures.chart import chart, is_figure
 from analysis.items import Group
 from analysis.tables.entries import Computed
+from analysis.tables.measured import Measured
 from harness.intervals import clopper_pearson
 from tests.analysis.figures.conftest import computed, entry
 
@@ -31,6 +32,13 @@ def test_nothing_played_is_no_zero_and_zero_has_its_interval(two_by_two: Compute
     assert zero.value == 0 and zero.interval == pytest.approx((0, 41.0), abs=0.05)
 
 
+def test_episodes_whose_rows_do_not_say_it_count_as_none() -> None:
+    silent = replace(entry(0, 5, rate=False), value=None, counted=Measured())
+    found = chart(computed({("Old", "Hits"): silent, ("New", "Hits"): entry(2, 5)}, metric="memory_hit_rate"))
+    assert found.count("Hits") == "n = 5"
+    assert "Without a value, so left out: Old." in found.caption
+
+
 def test_how_many_episodes(two_by_two: Computed) -> None:
     found = chart(two_by_two)
     assert [found.count("Search"), found.count("Count")] == ["n = 7 to 21", "n = 21"]
@@ -40,7 +48,7 @@ def test_how_many_episodes(two_by_two: Computed) -> None:
 def test_the_caption_says_what_is_drawn_and_what_is_not(two_by_two: Computed) -> None:
     assert chart(two_by_two).caption == (
         "HiMe, Figure 4: Progress. Whiskers: 95 % intervals over episodes. Diamonds: what the paper prints. n: episodes "
-        "with a verdict (Search: Flat 7, HiMe 21). Nothing yet, so left out: Flat (Count). Not the paper's benchmark: "
+        "with a verdict (Search: Flat 7, HiMe 21). Without a value, so left out: Flat (Count). Not the paper's benchmark: "
         "household stands for widowx."
     )
     bare = computed({("A", "Search"): entry(0, 0), ("B", "Search"): entry(1, 2)}, metric="successes")
@@ -51,7 +59,8 @@ def test_the_caption_says_what_is_drawn_and_what_is_not(two_by_two: Computed) ->
 
 def test_task_progress_has_intervals_with_the_episode_as_the_unit() -> None:
     one = computed({("A", "Search"): entry(60, 120, rate=False)}, metric="task_progress")
-    one = replace(one, entries={("A", "Search"): replace(one.entries["A", "Search"], episodes=20)})
+    half = replace(one.entries["A", "Search"], counted=Measured(saying=20))
+    one = replace(one, entries={("A", "Search"): half})
     low, high = chart(one).marks["A", "Search"].interval or (0.0, 0.0)
     assert (low, high) == pytest.approx([100 * bound for bound in clopper_pearson(10, 20)])
     plain = replace(one, item=replace(one.item, metric="subtasks"))

@@ -55,7 +55,7 @@ def test_a_figure_is_written_shown_and_checked(hime: Path, capsys: pytest.Captur
         '<li><a href="#hime_figure4">HiMe, Figure 4: Task progress of HiMe and its baselines</a></li>'
         in index
     )
-    assert '<img src="hime_figure4.png"' in index and "Nothing yet, so left out: " in index
+    assert '<img src="hime_figure4.png"' in index and "Without a value, so left out: " in index
     document = (out / "all.tex").read_text()
     assert "\\includegraphics{hime_figure4.pdf}\n\\caption{HiMe, Figure 4: Task progress" in document
     assert document.count("\\begin{figure}") == 1
