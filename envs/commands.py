@@ -58,6 +58,17 @@ def checked_speed(speed: Any, slowest: float, fastest: float) -> float:
     return min(fastest, max(slowest, factor))
 
 
+def checked_opening(opening: Any) -> float:
+    """Of a gripper that opens or closes: 1 above 0.5, else 0. Raises `MotionFailure` for what is no number from 0 to 1."""
+    try:
+        value = float(opening)
+    except (TypeError, ValueError):
+        value = math.nan
+    if not 0.0 <= value <= 1.0:
+        raise MotionFailure(f"the gripper's opening is a number from 0 to 1, not {opening!r}")
+    return 1.0 if value > 0.5 else 0.0
+
+
 def shortened(vector: Floats, limit: float) -> tuple[Floats, bool]:
     """The vector, no longer than `limit`, and whether it was."""
     length = float(np.linalg.norm(vector))

@@ -12,10 +12,10 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from envs.commands import checked_action, checked_pose, checked_speed, shortened
+from envs.commands import checked_action, checked_opening, checked_pose, checked_speed, shortened
 from envs.mujoco.kinematics import Kinematics, angle_between, interpolate, multiply, turned_by
 from envs.mujoco.world import World
-from harness.failures import MotionFailure, StepLimit
+from harness.failures import StepLimit
 from harness.protocols import Actuated, Motion, Pose
 
 Floats = NDArray[np.float64]
@@ -131,13 +131,7 @@ class Controller:
 
     def set_gripper(self, opening: float) -> Motion:
         """See `harness.protocols.Manipulation.set_gripper`; an opening outside 0..1 is a `MotionFailure`."""
-        try:
-            value = float(opening)
-        except (TypeError, ValueError):
-            raise MotionFailure(f"the gripper's opening is a number from 0 to 1, not {opening!r}") from None
-        if not 0.0 <= value <= 1.0:
-            raise MotionFailure(f"the gripper's opening is a number from 0 to 1, not {value}")
-        wanted = 1.0 if value > 0.5 else 0.0
+        wanted = checked_opening(opening)
         if wanted == self.opening:
             return Motion(True)
         self.opening = wanted

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from envs.commands import checked_pose, checked_speed
+from envs.commands import checked_opening, checked_pose, checked_speed
 from envs.mujoco.marks import draw, marks
 from envs.mujoco.names import Names
 from envs.rlbench import CAMERAS, package, perception
 from envs.rlbench.exposed import EXPOSED, Part, discovered
 from envs.rlbench.simulator import CONTROL_HZ, Observation, Simulator
-from harness.failures import MotionFailure, PerceptionFailure, ResetError, StepLimit, UsageError
+from harness.failures import PerceptionFailure, ResetError, StepLimit, UsageError
 from harness.protocols import Motion, PointCloud, Pose, Reset, Task, Verdict, View
 
 if TYPE_CHECKING:
@@ -190,7 +190,7 @@ class RLBenchEnvironment:
 
     def set_gripper(self, opening: float) -> Motion:
         """See `harness.protocols.Manipulation.set_gripper`; an opening outside 0..1 is a `MotionFailure`."""
-        wanted = _checked_opening(opening)
+        wanted = checked_opening(opening)
         trial = self._ready()
         if wanted == trial.opening:
             return Motion(True)
@@ -283,14 +283,3 @@ def _words(task: Task, descriptions: Sequence[str]) -> Mapping[str, str]:
             "env.instructions=single"
         )
     return dict(zip(wanted, descriptions, strict=False))
-
-
-def _checked_opening(opening: Any) -> float:
-    """1 or 0; raises `MotionFailure`."""
-    try:
-        value = float(opening)
-    except (TypeError, ValueError):
-        raise MotionFailure(f"the gripper's opening is a number from 0 to 1, not {opening!r}") from None
-    if not 0.0 <= value <= 1.0:
-        raise MotionFailure(f"the gripper's opening is a number from 0 to 1, not {value}")
-    return 1.0 if value > 0.5 else 0.0

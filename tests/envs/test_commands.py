@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from envs.commands import checked_action, checked_pose, checked_speed, shortened
+from envs.commands import checked_action, checked_opening, checked_pose, checked_speed, shortened
 from harness.failures import MotionFailure
 from harness.protocols import Pose
 
@@ -47,6 +47,23 @@ def test_what_is_no_action_is_the_methods_failure(action: Any) -> None:
 def test_a_speed_is_a_number_above_0(speed: Any) -> None:
     with pytest.raises(MotionFailure, match="positive number"):
         checked_speed(speed, 0.1, 3.0)
+
+
+@pytest.mark.parametrize("opening", [-0.01, 1.01, float("nan"), float("inf"), "open", None, [1.0, 0.0]])
+def test_an_opening_is_a_number_from_0_to_1(opening: Any) -> None:
+    with pytest.raises(MotionFailure, match="from 0 to 1, not"):
+        checked_opening(opening)
+
+
+def test_an_opening_above_a_half_opens() -> None:
+    assert [checked_opening(opening) for opening in (0, 0.5, 0.51, True, "1", np.float32(1))] == [
+        0,
+        0,
+        1,
+        1,
+        1,
+        1,
+    ]
 
 
 def test_speeds_and_vectors_are_cut_to_their_limits() -> None:
