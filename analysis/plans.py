@@ -114,7 +114,7 @@ def side_by_side(item: Plans, rows: Rows, where: Mapping[str, str] = {}) -> Side
             notes.append(f"{column.label}: the methods did not start from the same state.")
     return SideBySide(
         item.name,
-        f"{item.paper.upper()}, {item.number.replace('table', 'Table ')}: {item.title}",
+        item.heading,
         item.scene,
         seed,
         tuple(row.label for row in item.rows),
