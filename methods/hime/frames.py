@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
@@ -20,6 +21,13 @@ class Frame:
     step: int
     """Control step at which it was taken."""
     picture: Picture
+
+
+class Film(Sequence[Frame]):
+    """Frames of an episode that lie elsewhere than in memory."""
+
+    @abstractmethod
+    def append(self, frame: Frame) -> None: ...
 
 
 def frame(step: int, views: Mapping[str, View], annotated: bool = True) -> Frame:

@@ -20,9 +20,9 @@ ones, which it reopens. A step that was confirmed and done stays so: to do the s
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
 
 from methods.hime.wire import PlanLine
 
@@ -121,6 +121,15 @@ class Plan:
         return replace(
             self, steps=tuple(_confirmed(step) if step.key == key else step for step in self.steps)
         )
+
+    def saved(self) -> dict[str, Any]:
+        """As JSON, for `restored`."""
+        return asdict(self)
+
+
+def restored(saved: Mapping[str, Any]) -> Plan:
+    """The plan that was saved."""
+    return Plan(tuple(Step(**step) for step in saved["steps"]), saved["next_key"])
 
 
 @dataclass(frozen=True)

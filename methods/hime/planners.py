@@ -6,7 +6,7 @@ on with the subtask that it has. Only changes of the memory are made at once."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -14,8 +14,8 @@ from harness.embedding import Embedder
 from harness.protocols import Message, Reply
 from methods.hime.frames import Frame, recent, uniform
 from methods.hime.keyframes import Keyframes
-from methods.hime.plan import Plan, Revision, revised
-from methods.record_memory import MemoryRules, Picture, Record, RecordMemory
+from methods.hime.plan import Plan, Revision, restored, revised
+from methods.record_memory import MemoryRules, Picture, Record, RecordMemory, restore, written
 
 if TYPE_CHECKING:
     from methods.hime.operations import Outcome
@@ -87,6 +87,14 @@ class Planner(Protocol):
 
     def remembered(self) -> Sequence[Remembered] | None:
         """All that it remembers now; None for a planner without a memory."""
+        ...
+
+    def saved(self) -> dict[str, Any]:
+        """All that it carries on, as JSON."""
+        ...
+
+    def restore(self, saved: Mapping[str, Any], frames: Sequence[Frame]) -> None:
+        """Carry on with what was saved, in an episode of which these frames were seen."""
         ...
 
 
@@ -201,6 +209,16 @@ class _WithMemory:
     def remembered(self) -> Sequence[Remembered]:
         return [self._seen(record) for record in self.memory.records]
 
+    def saved(self) -> dict[str, Any]:
+        return {"plan": self.plan_list.saved(), "told": list(self._told), "memory": written(self.memory)}
+
+    def restore(self, saved: Mapping[str, Any], frames: Sequence[Frame]) -> None:
+        """Raises `UsageError` for a memory against the planner's rules."""
+        config = self._config
+        self.plan_list = restored(saved["plan"])
+        self._told = tuple(saved["told"])
+        self.memory = restore(saved["memory"], config.memory, config.embedder, "the planner's memory")
+
     def _seen(self, record: Record) -> Remembered:
         """A record as the planner is shown it."""
         modality = self._config.memory.modality
@@ -236,6 +254,12 @@ class _Transient:
 
     def remembered(self) -> None:
         return None
+
+    def saved(self) -> dict[str, Any]:
+        return {}
+
+    def restore(self, saved: Mapping[str, Any], frames: Sequence[Frame]) -> None:
+        pass
 
 
 class _Flat:
@@ -275,6 +299,13 @@ class _Flat:
 
     def remembered(self) -> Sequence[Remembered]:
         return [_keyframe(self._frames[index]) for index in self._keyframes.chosen()]
+
+    def saved(self) -> dict[str, Any]:
+        return {"nominations": list(self._keyframes.nominations)}
+
+    def restore(self, saved: Mapping[str, Any], frames: Sequence[Frame]) -> None:
+        self._frames = frames
+        self._keyframes = replace(self._keyframes, nominations=tuple(saved["nominations"]))
 
 
 def _keyframe(frame: Frame) -> Remembered:

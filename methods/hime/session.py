@@ -10,12 +10,12 @@ think when something is `due`, and tells it when the thought takes effect.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Protocol
 
 from harness.protocols import Message, Reply
-from methods.hime.frames import Frame, recent
+from methods.hime.frames import Film, Frame, recent
 from methods.hime.planners import Decision, PlannerConfig, Situation
 from methods.hime.triggers import Cause, Watch
 
@@ -37,6 +37,10 @@ class Trigger(Protocol):
     """A method's `trigger` node; see `methods.hime.triggers`."""
 
     def watch(self) -> Watch: ...
+
+    def restored(self, saved: Mapping[str, int]) -> Watch:
+        """The watch of which this was saved."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -91,9 +95,11 @@ class Session:
         count: Callable[[str], None],
         trace: Callable[..., None],
         instruction: str,
+        film: Film | None = None,
     ) -> None:
+        """`film` takes the frames and has those of a session that goes on; by default they are in memory."""
         self.instruction = instruction
-        self.frames: list[Frame] = []
+        self.frames: list[Frame] | Film = [] if film is None else film
         self.segment = 0
         """Index of the current subtask's first frame."""
         self.assignment: Assignment | None = None
@@ -110,6 +116,11 @@ class Session:
     def due(self) -> bool:
         """Whether somebody is to be asked now."""
         return self._spoken or bool(self._watch.due)
+
+    @property
+    def waits(self) -> bool:
+        """Whether the planner sees nothing to do, and the user has not spoken since."""
+        return not self._spoken and self.assignment is not None and not self.assignment.text
 
     def see(self, frame: Frame) -> None:
         """What the cameras show now."""
@@ -128,7 +139,15 @@ class Session:
 
     def think(self) -> Thought:
         """Ask who is due: the Sentry, and the planner if there is a cause. Raises what chat models raise, and
-        `GenerationFailure`."""
+        `GenerationFailure`; then the same is due again."""
+        before = self._watch, self._notes, self._spoken
+        try:
+            return self._thought()
+        except Exception:
+            self._watch, self._notes, self._spoken = before
+            raise
+
+    def _thought(self) -> Thought:
         self._cost = watching = Cost()
         cause, judgement = self._cause()
         self._cost = planning = Cost()
@@ -164,6 +183,28 @@ class Session:
                 self.segment = len(self.frames) - 1
             self.assignment = Assignment(number, decision.subtask)
             self._refused = ""
+
+    def saved(self) -> dict[str, Any]:
+        """As JSON, between two thoughts; all but the frames."""
+        return {
+            "instruction": self.instruction,
+            "segment": self.segment,
+            "assignment": self.assignment and asdict(self.assignment),
+            "notes": list(self._notes),
+            "spoken": self._spoken,
+            "refused": self._refused,
+            "watch": self._watch.saved(),
+            "planner": self.planner.saved(),
+        }
+
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        """Go on where `saved` was called, in a session of the same config that has the frames of then."""
+        assignment = saved["assignment"]
+        self.instruction, self.segment = saved["instruction"], saved["segment"]
+        self.assignment = Assignment(**assignment) if assignment else None
+        self._notes, self._spoken, self._refused = list(saved["notes"]), saved["spoken"], saved["refused"]
+        self._watch = self._trigger.restored(saved["watch"])
+        self.planner.restore(saved["planner"], self.frames)
 
     def _cause(self) -> tuple[Any, str]:
         """Why the planner is to be asked, and what the Sentry said if it was."""

@@ -13,6 +13,7 @@ A watch is the state: it is never changed, each event gives the next one. The lo
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -38,6 +39,10 @@ class Watch(Protocol):
 
     def planned(self) -> Watch:
         """After the planner was asked, whatever for: what is counted begins anew."""
+        ...
+
+    def saved(self) -> dict[str, int]:
+        """What is counted, for the trigger's `restored`."""
         ...
 
 
@@ -71,6 +76,9 @@ class Sentry:
     def watch(self) -> SentryWatch:
         return SentryWatch(self)
 
+    def restored(self, saved: Mapping[str, int]) -> SentryWatch:
+        return SentryWatch(self, **saved)
+
 
 @dataclass(frozen=True)
 class Periodic:
@@ -84,6 +92,9 @@ class Periodic:
 
     def watch(self) -> PeriodicWatch:
         return PeriodicWatch(self)
+
+    def restored(self, saved: Mapping[str, int]) -> PeriodicWatch:
+        return PeriodicWatch(self, **saved)
 
 
 @dataclass(frozen=True)
@@ -117,6 +128,9 @@ class SentryWatch:
     def planned(self) -> SentryWatch:
         return SentryWatch(self.sentry)
 
+    def saved(self) -> dict[str, int]:
+        return {name: count for name, count in vars(self).items() if name != "sentry"}
+
 
 @dataclass(frozen=True)
 class PeriodicWatch:
@@ -136,3 +150,6 @@ class PeriodicWatch:
 
     def planned(self) -> PeriodicWatch:
         return PeriodicWatch(self.periodic)
+
+    def saved(self) -> dict[str, int]:
+        return {"since_plan": self.since_plan}
