@@ -1,8 +1,9 @@
 """Puts an item's numbers in the paper's order, as text. The rules, for every format:
 
-- A value is the mean over seeds, rounded half away from zero to one decimal; ± is the sample standard deviation over
-  seeds and is left out below two seeds.
-- Bold is the best of a column at the printed precision: ties are all bold; what is published is never bold.
+- A value is rounded half away from zero to its metric's decimals; ± is the sample standard deviation over seeds and is
+  left out below two seeds.
+- Bold is the best of a column at the printed precision: ties are all bold; what is published is never bold, nor is a column
+  in which more is neither better nor worse.
 - Missing is a dash.
 """
 
@@ -13,7 +14,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from analysis.items import WORLDS, Group
+from analysis.items import WORLDS, Group, Item
+from analysis.metrics import Measure, Quantile, Ratio, Verdicts
 from analysis.tables.entries import Computed, Entry
 
 DASH = "–"
@@ -55,20 +57,24 @@ def arrange(computed: Computed) -> Layout:
         entries = [computed.entries[row.label, column.label] for column in item.columns]
         ours = tuple(
             Text(
-                _value(entry, with_spread=not column.task),
-                best[column.label] is not None and _printed(entry) == best[column.label],
+                _value(entry, item.measure_of(column), with_spread=item.sums_up(column)),
+                best[column.label] is not None
+                and _printed(entry, item.measure_of(column)) == best[column.label],
             )
             for entry, column in zip(entries, item.columns, strict=True)
         )
         lines.append(Line("ours", row.label, ours))
         if any(entry.interval for entry in entries):
-            lines.append(Line("interval", "", tuple(Text(_interval(entry)) for entry in entries)))
+            intervals = tuple(
+                Text(_interval(entry, item.measure_of(column)))
+                for entry, column in zip(entries, item.columns, strict=True)
+            )
+            lines.append(Line("interval", "", intervals))
         if any(entry.published for entry in entries):
             lines.append(Line("published", "published", tuple(Text(_published(entry)) for entry in entries)))
-    unit = "" if item.metric == "successes" else ", percent"
+    unit = ", percent" if all(item.measure_of(column).unit == "percent" for column in item.columns) else ""
     heads = ("", *(column.label for column in item.columns))
-    title = f"{item.paper.upper()}, {item.number.replace('table', 'Table ')}: {item.title}{unit}"
-    return Layout(item.name, title, heads, tuple(lines), tuple(_notes(computed)))
+    return Layout(item.name, f"{item.heading}{unit}", heads, tuple(lines), tuple(_notes(computed)))
 
 
 def rounded(value: Fraction, decimals: int = 1) -> str:
@@ -81,33 +87,45 @@ def rounded(value: Fraction, decimals: int = 1) -> str:
     return f"-{text}" if value < 0 and int(digits) else text
 
 
-def _printed(entry: Entry) -> str | None:
-    return None if entry.value is None else _number(entry, entry.value)
+def _printed(entry: Entry, measure: Measure) -> str | None:
+    return None if entry.value is None else _number(entry.value, measure)
 
 
-def _number(entry: Entry, value: Fraction) -> str:
+def _number(value: Fraction, measure: Measure) -> str:
     """A count that is whole has no decimal."""
-    return rounded(value, 0 if entry.counts and value.denominator == 1 else 1)
+    whole = value.denominator == 1 and _counts(measure)
+    return rounded(value, 0 if whole else measure.decimals)
+
+
+def _counts(measure: Measure) -> bool:
+    """Whether a whole value is a number of things, as successes and an environment's subtasks are."""
+    if isinstance(measure, Verdicts):
+        return not measure.percent
+    return isinstance(measure, Ratio) and not measure.interval
 
 
 def _best(computed: Computed, column: Group) -> str | None:
+    measure = computed.item.measure_of(column)
     entries = [computed.entries[row.label, column.label] for row in computed.item.rows]
     values = [entry.value for entry in entries if entry.value is not None]
-    best = max(entries, key=lambda entry: -1 if entry.value is None else entry.value)
-    return _printed(best) if len(values) > 1 else None
+    if len(values) < 2 or not measure.better:
+        return None
+    return _number(max(values) if measure.better == "higher" else min(values), measure)
 
 
-def _value(entry: Entry, with_spread: bool) -> str:
+def _value(entry: Entry, measure: Measure, with_spread: bool) -> str:
     if entry.value is None:
         return DASH
-    spread = f" ± {rounded(Fraction(entry.deviation))}" if entry.deviation is not None and with_spread else ""
-    return f"{_number(entry, entry.value)}{spread}"
+    spread = ""
+    if entry.deviation is not None and with_spread:
+        spread = f" ± {rounded(Fraction(entry.deviation), measure.decimals)}"
+    return f"{_number(entry.value, measure)}{spread}"
 
 
-def _interval(entry: Entry) -> str:
+def _interval(entry: Entry, measure: Measure) -> str:
     if entry.interval is None:
         return DASH
-    low, high = (rounded(Fraction(bound)) for bound in entry.interval)
+    low, high = (rounded(Fraction(bound), measure.decimals) for bound in entry.interval)
     return f"[{low}, {high}]"
 
 
@@ -133,17 +151,64 @@ def conditions(computed: Computed) -> Iterator[str]:
 def _notes(computed: Computed) -> Iterator[str]:
     item = computed.item
     yield from conditions(computed)
+    yield from _role_models(computed)
     for column in item.columns:
         counts = [
             f"{row.label} {entry.successes} of {entry.episodes} in {entry.seeds} seed{'s' * (entry.seeds != 1)}"
             for row in item.rows
             if (entry := computed.entries[row.label, column.label]).episodes
         ]
-        if counts and not column.task:
+        if counts and item.sums_up(column) and isinstance(item.measure_of(column), Verdicts):
             yield f"{column.label}, episodes that succeeded: {', '.join(counts)}."
-    yield "± is the sample standard deviation over seeds; brackets hold the exact 95 % interval over episodes."
+    yield from _counted(computed)
+    brackets = "brackets hold the exact 95 % interval over episodes."
+    if any(not isinstance(item.measure_of(column), Verdicts) for column in item.columns):
+        brackets = (
+            "brackets hold the 95 % interval over episodes; what is counted several times in one is not taken for "
+            "independent."
+        )
+    yield f"± is the sample standard deviation over seeds; {brackets}"
     for label, found in computed.comparisons.items():
         for (first, second), comparison in found.comparisons.items():
             said = comparison.words(first, second, adjusted=found.adjusted[first, second])
             yield f"{label}: {said}"
     yield from computed.notes
+
+
+def _role_models(computed: Computed) -> Iterator[str]:
+    """Which model plays a role, where the item hangs on it."""
+    for role in _roles(computed.item):
+        found = {said for cell in computed.cells if (said := cell.says(f"llm.roles.{role}")) is not None}
+        if found:
+            yield f"Model of the {role}: {', '.join(sorted(found))}."
+
+
+def _roles(item: Item) -> list[str]:
+    groups = [item.where, item.prefer, *(group.where for group in [*item.rows, *item.columns])]
+    keys = {key for where in groups for key in where if key.startswith("llm.roles.")}
+    return sorted({key.split(".")[2] for key in keys})
+
+
+def _counted(computed: Computed) -> Iterator[str]:
+    """The whole numbers behind what is no verdict. Columns that have the same ones share a line."""
+    item = computed.item
+    lines: dict[str, list[str]] = {}
+    for column in item.columns:
+        found = [
+            f"{row.label} {_in_words(entry, item.measure_of(column))}"
+            for row in item.rows
+            if (entry := computed.entries[row.label, column.label]).value is not None
+        ]
+        if found and not isinstance(item.measure_of(column), Verdicts):
+            lines.setdefault("; ".join(found), []).append(column.label)
+    for said, labels in lines.items():
+        yield f"{', '.join(labels)}: {said}."
+
+
+def _in_words(entry: Entry, measure: Measure) -> str:
+    counted = entry.counted
+    if isinstance(measure, Ratio):
+        joint = "of" if measure.share else "in"
+        beside = f" ({counted.left_out} more could not be judged)" if counted.left_out else ""
+        return f"{counted.part} {measure.parts} {joint} {counted.whole} {measure.wholes}{beside}"
+    return f"{counted.whole} {measure.things}" if isinstance(measure, Quantile) else ""
