@@ -93,7 +93,7 @@ function verdictWords({subtask, judgement, confidence, truth}) {
 
 function callWords({cause, seconds, requests, tokens, step, until}) {
   const wait = until > step ? `, in effect at step ${until}` : "";
-  return `asked because of: ${cause}; ${number(seconds)} s, requests: ${requests}, tokens written: ${tokens}${wait}`;
+  return `asked because of: ${cause}; ${number(+seconds)} s, requests: ${requests}, tokens written: ${tokens}${wait}`;
 }
 
 // ---- the drawing
