@@ -4,6 +4,7 @@ depends on nothing but the numbers."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 
 from analysis.tables.layout import DASH, Layout, Line, Text
 
@@ -45,7 +46,6 @@ def escape(text: str) -> str:
 def table(layout: Layout) -> str:
     """A `table` environment; needs the package booktabs."""
     columns = "l" + "c" * (len(layout.heads) - 1)
-    heads = " & ".join(map(escape, layout.heads))
     body = "\n".join(_line(line, first=i == 0) for i, line in enumerate(layout.lines))
     notes = "\n\n".join(escape(note) for note in layout.notes)
     return (
@@ -54,7 +54,7 @@ def table(layout: Layout) -> str:
         f"\\label{{tab:{layout.name.replace('_', '-')}}}\n"
         "\\centering\\small\n"
         f"\\begin{{tabular}}{{{columns}}}\n"
-        f"\\toprule\n{heads} \\\\\n\\midrule\n"
+        f"\\toprule\n{_heads(layout.heads)} \\\\\n\\midrule\n"
         f"{body}\n"
         "\\bottomrule\n"
         "\\end{tabular}\n\n"
@@ -80,6 +80,22 @@ def _figure(name: str, caption: str) -> str:
         f"\\label{{fig:{name.replace('_', '-')}}}\n"
         "\\end{figure}\n"
     )
+
+
+def _heads(heads: Sequence[str]) -> str:
+    """One line, or two where heads are like `Group: column`: what stands side by side in a group shares its name."""
+    parts = [head.rpartition(": ") for head in heads]
+    below = " & ".join(escape(column) for _, _, column in parts)
+    if not any(group for group, _, _ in parts):
+        return below
+    above, rules, start = [], [], 1
+    for group, members in groupby(parts, key=lambda part: part[0]):
+        count = len(list(members))
+        above.append(f"\\multicolumn{{{count}}}{{c}}{{{escape(group)}}}")
+        if group:
+            rules.append(f"\\cmidrule(lr){{{start}-{start + count - 1}}}")
+        start += count
+    return f"{' & '.join(above)} \\\\\n{''.join(rules)}\n{below}"
 
 
 def _line(line: Line, first: bool) -> str:

@@ -176,10 +176,10 @@ def _notes(computed: Computed) -> Iterator[str]:
 
 
 def _role_models(computed: Computed) -> Iterator[str]:
-    """Which model plays a role, where the item hangs on it."""
+    """Which model plays a role, where the item hangs on it and the option of the group does not say it."""
     for role in _roles(computed.item):
         found = {said for cell in computed.cells if (said := cell.says(f"llm.roles.{role}")) is not None}
-        if found:
+        if found - {cell.choices["llm"] for cell in computed.cells}:
             yield f"Model of the {role}: {', '.join(sorted(found))}."
 
 
