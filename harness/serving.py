@@ -36,6 +36,13 @@ class Service:
     port: int
     """0: any that is free."""
 
+    @property
+    def needs_words(self) -> bool:
+        """Whether one of the models knows what a picture shows only from words beside it."""
+        from harness.chat.rules.model import RulesModel
+
+        return any(isinstance(model, RulesModel) for model in self.models.values())
+
     def ask(self, task: str, role: str, messages: Sequence[Message], max_tokens: int) -> Reply:
         """Ask the chat model that plays `role`; what it draws hangs on the task. Raises `ProviderError`."""
         seed = Seeds("service", task, 0, self.seed).sampling(role)
@@ -97,7 +104,9 @@ def open_models(cell: Cell, asked: Sequence[str], opened: OpenModels) -> Mapping
     """The chat models for these roles, open and behind the cache where it is on. Raises `UsageError` for one that cannot
     answer."""
     models = cell.chat_models()
-    problems = [f"{where}: {text(problem)}" for where, model in models.items() for problem in model.problems()]
+    problems = [
+        f"{where}: {text(problem)}" for where, model in models.items() for problem in model.problems()
+    ]
     problems += [f"embedder: {text(problem)}" for problem in cell.component("embedder").problems()]
     if any(roles.is_cached(model) for model in models.values()):
         problems += [text(problem) for problem in cache.problems(cell.config["cache"]["path"])]

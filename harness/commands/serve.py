@@ -11,7 +11,9 @@ from pathlib import Path
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="for example method=hime llm=rules")
-    parser.add_argument("--host", default="127.0.0.1", help="address to listen at (default: this machine only)")
+    parser.add_argument(
+        "--host", default="127.0.0.1", help="address to listen at (default: this machine only)"
+    )
     parser.add_argument("--port", type=int, default=8000, help="0: any that is free (default: %(default)s)")
     parser.add_argument(
         "--state",

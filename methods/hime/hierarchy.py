@@ -8,12 +8,14 @@ time. With `sync` the world stands still meanwhile."""
 
 from __future__ import annotations
 
+import importlib.util
 import math
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from harness.failures import UsageError
 from harness.protocols import LongHorizon, Problem
 from methods.executors import ExecutorConfig
 from methods.hime.planners import PlannerConfig
@@ -23,7 +25,11 @@ from methods.hime.triggers import Sentry
 
 if TYPE_CHECKING:
     from harness.episode import Episode, Trial
+    from harness.serving import Service
     from methods.hime.body import Body
+
+SERVER = ("fastapi", "uvicorn", "python_multipart")
+"""Packages of the task server."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +71,14 @@ class Hierarchy:
                 body.run(run)
             finally:
                 trial.record.facts.update(run.facts())
+
+    def serve(self, service: Service) -> None:
+        """See `harness.serving.Servable`: planner, Sentry and memory for a robot elsewhere."""
+        if missing := [name for name in SERVER if importlib.util.find_spec(name) is None]:
+            raise UsageError(f"A server needs {' and '.join(missing)}: pip install 'engram[serve]'")
+        from methods.hime.server.app import serve
+
+        serve(self, service)
 
 
 class _Run:

@@ -25,6 +25,14 @@ Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, ma
 """What a user says."""
 
 
+class Refused(Exception):
+    """What was sent is not taken, and nothing of it has happened; `status` is HTTP's."""
+
+    def __init__(self, status: int, what: str) -> None:
+        super().__init__(what)
+        self.status = status
+
+
 class TaskState(BaseModel):
     """Where a task is."""
 
