@@ -77,12 +77,12 @@ def chart(computed: Computed) -> Chart:
     }
     rows, columns = (tuple(group.label for group in groups) for groups in (item.rows, item.columns))
     metrics = {item.metric_of(column) for column in item.columns}
-    percent = all(item.measure_of(column).unit == "percent" for column in item.columns)
-    lines = len(metrics) > 1
-    what = ", ".join(sorted(metrics)).replace("_", " ").capitalize()
+    units = {item.measure_of(column).unit for column in item.columns}
+    percent, lines = units == {"percent"}, len(metrics) > 1
+    what = " ".join(metrics).replace("_", " ").capitalize()
     return Chart(
         kind="points" if lines else "bars",
-        axis=f"{what} (%)" if percent else what,
+        axis=", ".join(sorted(units)).capitalize() if lines else f"{what} (%)" if percent else what,
         percent=percent,
         series=columns if lines else rows,
         groups=rows if lines else columns,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from importlib.util import find_spec
+from itertools import pairwise
 from textwrap import fill
 from typing import TYPE_CHECKING
 
@@ -53,6 +54,8 @@ def _figure(chart: Chart) -> Figure:
     axes.spines["left"].set_bounds(0, chart.top)
     axes.set_yticks([chart.top * i / 5 for i in range(6)])
     axes.set_ylabel(chart.axis, y=0.5 / marks.HEADROOM)
+    for label in axes.get_xticklabels():
+        label.set_linespacing(1.0)
     if any(mark.published is not None for mark in chart.marks.values()):
         handles["published"] = marks.published_handle()
     names = [fill(name, LONGEST) for name in handles]
@@ -64,11 +67,12 @@ def _figure(chart: Chart) -> Figure:
 
 
 def _columns(names: Sequence[str], letters: float) -> int:
-    """As many columns of a legend as fit; it is filled column by column."""
+    """As many columns of a legend as fit. It is filled column by column; the first ones hold one more where it is uneven."""
     lengths = [_HANDLE + max(map(len, name.split("\n"))) for name in names]
     for columns in range(len(names), 1, -1):
-        rows = -(-len(names) // columns)
-        if sum(max(lengths[i : i + rows]) for i in range(0, len(names), rows)) <= letters:
+        rows, longer = divmod(len(names), columns)
+        starts = [column * rows + min(column, longer) for column in range(columns + 1)]
+        if sum(max(lengths[start:end]) for start, end in pairwise(starts)) <= letters:
             return columns
     return 1
 

@@ -8,19 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 from analysis.figures import marks
 from analysis.figures.chart import Chart
-from analysis.figures.style import COLUMN, Look, lines
+from analysis.figures.style import COLUMN, PAGE, Look, lines
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
-APART = 0.045
-"""Between points of different series at one number, as a share of the axis: their intervals would hide each other."""
+APART = 0.15
+"""Inches between points of different series at one number: their intervals would hide each other."""
+MOST = 2
+"""Series whose numbers can be read in the width of a column."""
 
 
 def width(chart: Chart) -> float:
     """In inches."""
-    return COLUMN
+    return COLUMN if len(chart.series) <= MOST else PAGE
 
 
 def draw(chart: Chart, axes: Axes) -> dict[str, Artist]:
@@ -31,7 +33,7 @@ def draw(chart: Chart, axes: Axes) -> dict[str, Artist]:
     span = max(places) - min(places) or 1.0
     styles = lines(chart.series)
     for i, one in enumerate(chart.series):
-        shift = (i - (len(chart.series) - 1) / 2) * APART * span
+        shift = (i - (len(chart.series) - 1) / 2) * APART / width(chart) * span
         found = [(place, chart.marks[one, group]) for place, group in zip(places, chart.groups, strict=True)]
         played = [(place + shift, mark.value) for place, mark in found if mark.value is not None]
         axes.plot([x for x, _ in played], [float(y) for _, y in played], zorder=2, **_painted(styles[one]))

@@ -28,12 +28,17 @@ _SIGNS = {
     DASH: "--",
 }
 
+# A table that is wider than the page is shrunk to it.
 _PREAMBLE = r"""\documentclass{article}
 \usepackage[T1]{fontenc}
 \usepackage[utf8]{inputenc}
 \usepackage[margin=2cm,landscape]{geometry}
 \usepackage{booktabs}
 \usepackage{graphicx}
+\newsavebox{\wide}
+\let\asis\tabular\let\endasis\endtabular
+\renewenvironment{tabular}[1]{\begin{lrbox}{\wide}\asis{#1}}{\endasis\end{lrbox}%
+\ifdim\wd\wide>\linewidth\resizebox{\linewidth}{!}{\usebox{\wide}}\else\usebox{\wide}\fi}
 \begin{document}
 """
 

@@ -98,7 +98,7 @@ def test_columns_of_different_metrics_become_lines_over_the_rows() -> None:
         ("1 frame", "8 frames"),
     )
     assert found.marks["Recall", "8 frames"].value == 75
-    assert found.axis == "Precision, recall (%)"
+    assert found.axis == "Percent"
 
 
 def test_the_axis_of_counts_ends_above_all_of_them() -> None:

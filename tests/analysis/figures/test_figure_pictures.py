@@ -24,7 +24,7 @@ from tests.analysis.figures.conftest import computed, entry
 pytest.importorskip("matplotlib", reason="figures need matplotlib (pip install 'engram[figures]')")
 from matplotlib.figure import Figure
 
-from analysis.figures.pictures import _figure
+from analysis.figures.pictures import _columns, _figure
 
 NASTY = r"_a$b$ %&#^\<x> é"
 
@@ -126,6 +126,11 @@ def test_points_stand_at_the_numbers_of_their_labels_and_gaps_stay() -> None:
     assert [len(line.get_xdata()) for line in lines] == [2, 2]
     assert [round(float(line.get_xdata()[0]), 2) for line in lines] == [0.84, 1.16]
     assert texts(figure).count("–") == 2
+
+
+def test_a_legend_takes_as_few_lines_as_fit() -> None:
+    names = ["Precision", "Recall", "Precision by subtask", "Recall by subtask", "published"]
+    assert [_columns(names, letters) for letters in (10, 50, 60, 74, 75, 86, 87)] == [1, 2, 3, 3, 4, 4, 5]
 
 
 def test_text_stays_text(two_by_two: Computed) -> None:
