@@ -18,7 +18,6 @@ from envs.calvin.shims.sampling import SEQUENCES, Condition
 from harness.failures import UsageError
 
 COUNT = 1000
-LENGTH = 5
 _FORMAT = 1
 """Of the cached file."""
 

@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from envs.calvin.chains import LENGTH, Chain, official_chains
+from envs.calvin.chains import Chain, official_chains
 from envs.calvin.checkout import Checkout
+from envs.chain import INSTRUCTION, LENGTH, words
 from harness.failures import UsageError
 from harness.protocols import Task
 from harness.seeding import derive
@@ -23,7 +24,6 @@ PARAPHRASES = 5
 STEP_LIMIT = 360
 """Control steps for each task of a chain, 12 seconds: the official limit."""
 CHAIN = "chain"
-_ORDINALS = ("first", "second", "third", "fourth", "fifth")
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,7 @@ class Goal:
 def as_tasks(checkout: Checkout, suite: str) -> tuple[Task, ...]:
     """The suite as the harness lists it."""
     if suite == "chains":
-        said = ", then ".join(f"{{{ordinal}}}" for ordinal in _ORDINALS)
-        return (Task(CHAIN, (said,), STEP_LIMIT, sentences=LENGTH),)
+        return (Task(CHAIN, (INSTRUCTION,), STEP_LIMIT, sentences=LENGTH),)
     chains = official_chains(checkout)
     asked = Counter(chain.tasks[0] for chain in chains[:INSTANCES])
     validation = checkout.validation_sentences()
@@ -67,8 +66,7 @@ def goal(checkout: Checkout, task: str, scene: int) -> Goal:
         _check_scene(task, scene, len(chains))
         chain = chains[scene]
         sentences = checkout.validation_sentences()
-        words = {ordinal: sentences[name] for ordinal, name in zip(_ORDINALS, chain.tasks, strict=True)}
-        return Goal(chain, chain.tasks, words)
+        return Goal(chain, chain.tasks, words(sentences[name] for name in chain.tasks))
     found = _beginning_with(checkout, task)
     _check_scene(task, scene, len(found))
     return Goal(chains[found[scene]], (task,), {})

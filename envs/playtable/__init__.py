@@ -9,10 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from envs.chain import LENGTH
 from envs.mujoco.config import ManipulationWorld
 from envs.mujoco.setting import Setting
 from envs.mujoco.task import EmbeddedTask, discover
-from envs.playtable.chains import LENGTH, Chain
+from envs.playtable.chains import Chain
 from harness.protocols import Chained, Task
 from harness.seeding import derive
 

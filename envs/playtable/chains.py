@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from envs.chain import INSTRUCTION, LENGTH, Progress, words
 from envs.mujoco.task import EmbeddedTask
 from envs.playtable import desk
 from envs.playtable.task import PlaytableTask, body
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from envs.mujoco.world import World
 
 NAME = "chain"
-LENGTH = 5
-_ORDINALS = ("first", "second", "third", "fourth", "fifth")
 _HAND, _TOWER, _ANYWHERE = "hand", "tower", "anywhere"
 _PUSHED = 0.15
 """How far a pushed block may go, metres."""
@@ -147,64 +146,47 @@ def _family(task: str) -> str:
     return rest[0] if verb == "turn" else verb
 
 
-@dataclass
-class Progress:
-    """How far a scene's chain has come."""
-
-    tasks: tuple[str, ...]
-    asked: int = -1
-    """Index of the task that was asked for last; below 0 before the scene has begun."""
-    done: int = 0
-    fresh: bool = True
-    """False as long as the task that was asked for has held ever since: what is so already is not done."""
-
-
 class Chain(PlaytableTask):
     """All chains: a scene draws the desk and what is to be done on it."""
 
     def __init__(self, singles: Mapping[str, EmbeddedTask], sentences: Mapping[str, str]) -> None:
         """`singles` are the tasks that a chain is made of, `sentences` how each is asked for."""
-        super().__init__(NAME, (", then ".join(f"{{{ordinal}}}" for ordinal in _ORDINALS),))
+        super().__init__(NAME, (INSTRUCTION,))
         self._singles, self.sentences = singles, sentences
 
     def place(self, world: World, rng: np.random.Generator) -> Mapping[str, str]:
         state = self._lay_out(world, rng)
         world.memo["progress"] = progress = Progress(draw(state, rng))
-        return {
-            ordinal: self.sentences[task] for ordinal, task in zip(_ORDINALS, progress.tasks, strict=True)
-        }
+        return words(self.sentences[task] for task in progress.tasks)
 
     def begin(self, world: World) -> None:
-        self._ask(world, 0)
+        progress: Progress = world.memo["progress"]
+        progress.asked = 0
+        self._start(world, progress)
 
     def next_task(self, world: World) -> tuple[str | None, bool]:
-        """Ask for the first task that is not done, if there is one; whether it was not asked for before."""
+        """As `Progress.next_task`; a task that is asked for now is judged from here on."""
         progress: Progress = world.memo["progress"]
-        new = progress.asked < progress.done < LENGTH
+        task, new = progress.next_task()
         if new:
-            self._ask(world, progress.done)
-        return (progress.tasks[progress.done] if progress.done < LENGTH else None), new
+            self._start(world, progress)
+        return task, new
 
     def after_step(self, world: World) -> None:
         super().after_step(world)
         progress: Progress = world.memo["progress"]
-        if progress.done > progress.asked:
-            return
-        if not self._singles[progress.tasks[progress.asked]].success(world):
-            progress.fresh = True
-        elif progress.fresh:
-            progress.done += 1
+        if not progress.waiting:
+            progress.notice(self._singles[progress.tasks[progress.asked]].success(world))
 
     def success(self, world: World) -> bool:
         progress: Progress = world.memo["progress"]
-        return progress.done == LENGTH
+        return progress.complete
 
-    def _ask(self, world: World, index: int) -> None:
-        progress: Progress = world.memo["progress"]
-        progress.asked = index
-        if index and progress.tasks[index - 1].startswith("lift"):
-            world.memo["held"] = progress.tasks[index - 1].split("_")[1]
-        task = self._singles[progress.tasks[index]]
+    def _start(self, world: World, progress: Progress) -> None:
+        before = progress.tasks[progress.asked - 1] if progress.asked else ""
+        if before.startswith("lift"):
+            world.memo["held"] = before.split("_")[1]
+        task = self._singles[progress.tasks[progress.asked]]
         task.begin(world)
         progress.fresh = not task.success(world)
 

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+from envs.chain import LENGTH, Progress
 from envs.mujoco.environment import ManipulationEnvironment
-from envs.playtable.chains import LENGTH, NAME, Chain, Progress
+from envs.playtable.chains import NAME, Chain
 from harness.protocols import Sentence, Verdict
 
 
@@ -19,12 +20,14 @@ class ChainEnvironment(ManipulationEnvironment):
         return None if task is None else Sentence(task, self._chain.sentences[task])
 
     def verdict(self) -> Verdict:
-        done = self._progress.done
-        return Verdict(self.world.succeeded, holds=done == LENGTH, subtasks_done=done, subtasks=LENGTH)
+        progress = self._progress
+        return Verdict(
+            self.world.succeeded, holds=progress.complete, subtasks_done=progress.done, subtasks=LENGTH
+        )
 
     def _after_control_step(self) -> None:
         super()._after_control_step()
-        if self._control is not None and self._progress.done > self._progress.asked:
+        if self._control is not None and self._progress.waiting:
             self._control.allow(0)  # until the next sentence is given
 
     @property

@@ -60,7 +60,7 @@ def test_the_rollout_of_a_task_of_a_chain_ends_when_it_is_done():
     judge = Judge(simulator, ["open", "light"], 5)
     with pytest.raises(StepLimit, match="of open, task 1 of 2, have ended: it is done"):
         play(simulator, judge, 5)
-    assert simulator.info == 2 and judge.done == 1
+    assert simulator.info == 2 and judge.verdict().subtasks_done == 1
     judge.next_task()
     with pytest.raises(StepLimit, match="of light, task 2 of 2, have ended: it is done"):
         play(simulator, judge, 5)

@@ -11,8 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from envs.chain import LENGTH, Progress
 from envs.playtable import Playtable, desk
-from envs.playtable.chains import LENGTH, Progress, State, draw
+from envs.playtable.chains import State, draw
 from harness import store
 from harness.failures import StepLimit
 from harness.protocols import Actuation, Chained, Manipulation, Sentence
