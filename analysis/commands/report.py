@@ -42,7 +42,8 @@ def _wandb(options: argparse.Namespace) -> int:
     experiment: Path = options.experiment
     found = rows.load([experiment])
     address = wandb_report.Address(*run_sets.place(found, options.entity, options.project))
-    print(f"{wandb_report.write(experiment, found, address)}: built and checked")
+    built = wandb_report.build(experiment, found, address)
+    print(f"{wandb_report.write(built)}: built and checked")
     if not wandb_report.logged_in():
         print(
             "Not saved: you are not logged in to W&B. `wandb login` (or WANDB_API_KEY, without WANDB_MODE), then the "
@@ -51,7 +52,7 @@ def _wandb(options: argparse.Namespace) -> int:
         )
         return 0
     try:
-        print(wandb_report.save(experiment, found, address))
+        print(wandb_report.save(built))
     except UsageError:
         raise
     except Exception as error:  # of somebody else's code and network: all that can be said is what they say

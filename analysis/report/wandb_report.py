@@ -33,15 +33,47 @@ class Address:
     project: str
 
 
-def write(experiment: Path, rows: Rows, address: Address) -> Path:
-    """Build and check the report; write what would be saved into the experiment's folder. Returns the file."""
-    worlds = comparison.compare(rows)
-    cells = run_sets.tracked(rows, experiment)
-    report = build(experiment, rows, worlds, address)
+@dataclass(frozen=True)
+class Built:
+    """A report that was checked, as wandb-workspaces has it and as it would be saved."""
+
+    experiment: Path
+    report: Any
+    saved: dict[str, Any]
+    groups: Sequence[str]
+    """Of the runs that it shows."""
+
+
+def build(experiment: Path, rows: Rows, address: Address) -> Built:
+    """Build and check the report. Its run sets name no project, which is the report's own: one that they name is looked
+    up, for each of them again."""
+    import wandb_workspaces.reports.v2 as wr
+
+    worlds, cells = comparison.compare(rows), run_sets.tracked(rows, experiment)
+    name = experiment.resolve().name
+    blocks: list[Any] = [wr.P(_about(name, rows))]
+    notes = [*rows.notes, *_notes(rows, worlds)]
+    if notes:
+        blocks.append(wr.UnorderedList(items=notes))
+    blocks.append(wr.TableOfContents())
+    for world in worlds:
+        blocks += _world(wr, world, run_sets.run_sets(world, cells))
+    report = wr.Report(
+        project=address.project,
+        entity=address.entity,
+        title=f"{name}: methods compared"[:LONGEST_TITLE],
+        blocks=blocks,
+        width="fluid",
+    )
     saved = report._to_model().model_dump(mode="json", by_alias=True, exclude_none=True)
     run_sets.check(saved["spec"], worlds, cells)
-    target = experiment / FILE
-    target.write_text(json.dumps(saved, indent=1) + "\n", encoding="utf-8")
+    return Built(experiment, report, saved, sorted({cell.experiment for cell in cells.values()}))
+
+
+def write(built: Built) -> Path:
+    """Write what would be saved into the experiment's folder. Returns the file."""
+    target = built.experiment / FILE
+    target.write_text(json.dumps(built.saved, indent=1) + "\n", encoding="utf-8")
     return target
 
 
@@ -54,46 +86,21 @@ def logged_in() -> bool:
     return bool(wandb.login(prompt=False, verify=False))
 
 
-def save(experiment: Path, rows: Rows, address: Address) -> str:
+def save(built: Built) -> str:
     """Save it as a new report: one that is there may have been edited. Returns its address in the browser. Raises
     `UsageError` when none of the runs is there, and what wandb raises."""
     import wandb
 
-    api = wandb.Api()
-    address = Address(address.entity or api.default_entity, address.project)
-    groups = sorted({cell.experiment for cell in run_sets.tracked(rows, experiment).values()})
-    where = f"{address.entity}/{address.project}"
-    if not len(api.runs(where, filters={"group": {"$in": groups}}, per_page=1)):
+    api, report = wandb.Api(), built.report
+    report.entity = report.entity or api.default_entity
+    where = f"{report.entity}/{report.project}"
+    if not len(api.runs(where, filters={"group": {"$in": built.groups}}, per_page=1)):
         raise UsageError(
-            f"Not saved: {where} has no run of {', '.join(groups)}. Bring them there first: python -m harness track "
-            f"{experiment} --to wandb project={address.project}, or `wandb sync` for runs of mode=offline."
+            f"Not saved: {where} has no run of {', '.join(built.groups)}. Bring them there first: python -m harness track "
+            f"{built.experiment} --to wandb project={report.project}, or `wandb sync` for runs of mode=offline."
         )
-    report = build(experiment, rows, comparison.compare(rows), address)
     report.save()
     return str(report.url)
-
-
-def build(experiment: Path, rows: Rows, worlds: Sequence[World], address: Address) -> Any:
-    """The report of wandb-workspaces. Its run sets name no project, which is the report's own: one that they name is
-    looked up, for each of them again."""
-    import wandb_workspaces.reports.v2 as wr
-
-    cells = run_sets.tracked(rows, experiment)
-    name = experiment.resolve().name
-    blocks: list[Any] = [wr.P(_about(name, rows))]
-    notes = [*rows.notes, *_notes(rows, worlds)]
-    if notes:
-        blocks.append(wr.UnorderedList(items=notes))
-    blocks.append(wr.TableOfContents())
-    for world in worlds:
-        blocks += _world(wr, world, run_sets.run_sets(world, cells))
-    return wr.Report(
-        project=address.project,
-        entity=address.entity,
-        title=f"{name}: methods compared"[:LONGEST_TITLE],
-        blocks=blocks,
-        width="fluid",
-    )
 
 
 def _about(name: str, rows: Rows) -> str:

@@ -45,7 +45,7 @@ def lab(tmp_path: Path) -> Path:
 
 
 def specification(root: Path) -> dict[str, Any]:
-    path = wandb_report.write(root, rows.load([root]), Address("", "engram"))
+    path = wandb_report.write(wandb_report.build(root, rows.load([root]), Address("", "engram")))
     assert path == root / FILE
     found: dict[str, Any] = json.loads(path.read_text())
     return found
