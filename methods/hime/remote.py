@@ -3,8 +3,10 @@ that is shown what the cameras see says what is next. What plans and remembers t
 is counted in this row.
 
 The loop is that of the published robot client: one pair of pictures after each execution, an upload after so many of them,
-and the subtask of the answer from then on. While the task is done for the server, the robot rests and goes on uploading. Time
-stands still in a simulated world while a request is under way, and a robot waits."""
+and the subtask of the answer from then on. Two things are not: before the user's words go to the server it is sent what has been
+seen up to then, or its planner would answer to a scene that is past; and the executor begins anew with a subtask of the same words
+as the last, where the plan list says that one is done. While the task is done for the server, the robot rests and goes on
+uploading. Time stands still in a simulated world while a request is under way, and a robot waits."""
 
 from __future__ import annotations
 
@@ -112,6 +114,7 @@ class _Run:
         self._instruction = episode.instruction
         self._subtask: str | None = None
         """What the executor was told; empty: to rest."""
+        self._steps_done = 0
         self._seen: list[Moment] = []
         """Since the last upload."""
         self.uploads = 0
@@ -122,13 +125,18 @@ class _Run:
 
     def decide(self, said: Sequence[str]) -> None:
         for text in said:
+            self._upload()  # or the planner would be shown what was so before
             self._instruction = text
             self._adopt("user_instruction", self._server.instruct(text))
 
     def executed(self, refused: str) -> None:
         self._seen.append(self._look())
         if len(self._seen) == self._config.every:
-            moments, self._seen = self._seen, []
+            self._upload()
+
+    def _upload(self) -> None:
+        moments, self._seen = self._seen, []
+        if moments:
             state = self._server.step(moments)
             self.uploads += 1
             self._adopt("step", state)
@@ -154,9 +162,9 @@ class _Run:
             summary=state.summary,
         )
         subtask = "" if state.done else state.subtask or self._instruction
-        if subtask != self._subtask:
-            self._subtask = subtask
+        if subtask != self._subtask or (subtask and state.steps_done > self._steps_done):
             self._body.assign(subtask)
+        self._subtask, self._steps_done = subtask, state.steps_done
 
 
 def annotation(views: Mapping[str, View]) -> str:

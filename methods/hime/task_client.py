@@ -63,6 +63,12 @@ class TaskState:
     plan: str
     summary: str
 
+    @property
+    def steps_done(self) -> int:
+        """Of the plan list. When it grows, the subtask is another one, also where it has the same words as the last:
+        nothing else on the wire says so."""
+        return sum("[done]" in line.lower() for line in self.plan.splitlines())
+
 
 class TaskServer:
     """One task on a server. Every request raises `ProviderError` for a server that cannot be reached, takes longer than

@@ -268,22 +268,60 @@ def test_a_server_that_looks_for_itself_is_sent_pictures_only(play, seen, worker
     assert not created.fields("use_observer") and not created.fields("use_memory")
 
 
-def test_what_the_user_says_is_sent_at_once_and_takes_the_place_of_the_instruction(
+def test_what_the_user_says_is_sent_at_once_behind_what_was_seen_up_to_then(
     play, seen, worker, voices, server
 ) -> None:
     env = seen([[(LEFT, 10)], [(RIGHT, 10)]], said="Jetzt rechts.", pause=35, limit=200)
-    server.answers(state(LEFT), state(None, done=True), state(None, done=True), state(RIGHT), state(None))
-    arm = worker([*env.texts, "Jetzt rechts."])
+    resting = state(None, done=True)
+    server.answers(state(LEFT), resting, resting, resting, state(RIGHT))
+    arm = worker(env.texts)
     run = play(env, voices())
     Remote(arm, url=server.url, every=4).play(run.episode)
     assert run.episode.trials[0].success
-    # Done at 20, so it rests; at 45 the user speaks, in the middle of a batch, which goes on.
+    # Done at 20, so it rests; at 45 the user speaks, in the middle of a batch.
     traced = [(event["step"], event["request"]) for event in run.of("server")]
-    assert traced == [(0, "task"), (20, "step"), (40, "step"), (45, "user_instruction")]
-    spoken = server.received[3]
+    assert traced == [(0, "task"), (20, "step"), (40, "step"), (45, "step"), (45, "user_instruction")]
+    assert [int(picture[0, 0, 0]) for picture in server.received[3].pictures("image")] == [45]
+    spoken = server.received[4]
     assert (spoken.path, spoken.kind) == ("/tasks/task_1/user_instruction", "application/json")
     assert json.loads(spoken.content) == {"user_new_instruction": "Jetzt rechts."}
     assert arm.told == [LEFT, "go to rest", RIGHT]
+
+
+def test_what_is_said_just_after_an_upload_is_sent_alone(play, seen, worker, voices, server) -> None:
+    env = seen([[(LEFT, 10)], [(RIGHT, 5)]])
+    server.answers(state(LEFT), state(LEFT), state(RIGHT))
+    run = play(env, voices())
+    Remote(worker(env.texts), url=server.url, every=2).play(run.episode)
+    assert [request.path.rpartition("/")[2] for request in server.received] == [
+        "tasks",
+        "step",
+        "user_instruction",
+    ]
+
+
+def test_a_step_with_the_words_of_the_one_before_is_begun_anew_when_the_plan_says_that_one_is_done(
+    play, seen, worker, voices, server
+) -> None:
+    plans = [
+        (LEFT, f"[current] {LEFT}\n[pending] {LEFT}\n[pending] {RIGHT}"),
+        (LEFT, f"[current] {LEFT}\n[pending] {LEFT}\n[pending] {RIGHT}"),
+        (LEFT, f"[Done] {LEFT}\n[current] {LEFT}\n[pending] {RIGHT}"),
+        (LEFT, f"1. {LEFT} [done]\n2. {LEFT} [current]"),
+        (LEFT, f"[current] {LEFT}"),
+        (RIGHT, f"[done] {LEFT}\n[done] {LEFT}\n[current] {RIGHT}"),
+    ]
+    env = seen([[(LEFT, 25), (RIGHT, 5)]])
+    server.answers(*(state(subtask, plan_list=plan) for subtask, plan in plans))
+    arm = worker(env.texts)
+    run = play(env, voices())
+    Remote(arm, url=server.url, every=1).play(run.episode)
+    assert run.episode.trials[0].success
+    assert [(event["step"], event["text"]) for event in run.of("subtask")] == [
+        (0, LEFT),
+        (10, LEFT),
+        (25, RIGHT),
+    ]
 
 
 def test_without_a_subtask_the_executor_is_given_the_users_latest_words(
