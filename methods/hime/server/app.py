@@ -53,7 +53,7 @@ def serve(method: Hierarchy, service: Service) -> None:
             f"method.cameras is {method.cameras}; a client sends pictures of two cameras, the wrist's and the main one."
         )
     folder = service.folder / f"{service.method}-{_variant(method)}"
-    with claimed(folder), _listening(service.host, service.port) as listening:
+    with claimed(folder), listen(service.host, service.port) as listening:
         register = Register(method, service.ask, folder)
         for trouble in register.troubles:
             print(f"left out: {trouble}", file=sys.stderr)
@@ -226,7 +226,7 @@ def _unwritten(request: Request, error: Exception) -> JSONResponse:
     return JSONResponse({"detail": f"The server cannot keep the task on its disk: {error}."}, 507)
 
 
-def _listening(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         return socket.create_server((host, port), family=family, backlog=128)

@@ -94,7 +94,9 @@ def picture(sent: Sent) -> Image:
         return np.asarray(opened.convert("RGB"))
     except UnidentifiedImageError:
         raise Refused(415, f"{sent.name} is neither a PNG nor a JPEG.") from None
-    except (OSError, SyntaxError, ValueError, Pictures.DecompressionBombError) as error:
+    except Pictures.DecompressionBombError as error:
+        raise Refused(413, f"{sent.name} is too large: {error}") from None
+    except (OSError, SyntaxError, ValueError) as error:
         raise Refused(422, f"{sent.name} cannot be decoded: {error}.") from None
 
 
