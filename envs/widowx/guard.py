@@ -31,8 +31,8 @@ _LEAD = (0.04, 0.3)
 _MARGIN = 0.005
 """By which a target may lie outside the workspace."""
 _FOLLOWED = (0.001, 0.01)
-_HOME = 0.03
-"""The largest joint angle from home at which the arm is there."""
+_HOME = 0.1
+"""The largest joint angle from home, as measured, at which an arm that was told to be there is there: it sags."""
 _ITERATIONS = 6
 
 SPEED, EDGE, BLOCKED = "the speed limit", "the edge of the workspace", "something is in the way"
@@ -120,7 +120,8 @@ class Guard:
         with self._lock:
             joints = self._arm.joints()
             position, quaternion = self._kinematics.pose(joints)
-            at_home = bool(np.abs(joints - self.home).max() < _HOME)
+            told, is_at = (float(np.abs(angles - self.home).max()) for angles in (self._joints, joints))
+            at_home = told < 1e-6 and is_at < _HOME
             opening = self._arm.opening()
             return State(position, quaternion, joints, opening, self._goal, held, at_home, self._stopped)
 

@@ -8,7 +8,6 @@ import pytest
 from envs.household.setting import SETTING
 from envs.mujoco.kinematics import Kinematics, angle_between, turned_by
 from envs.widowx.guard import BLOCKED, EDGE, JOINTS, LIMITS, PERIOD, REACH, SPEED, Guard, Limits, Stopped
-from tests.envs.widowx import stub
 
 DOWN = np.array([0.0, 0.0, 1.0, 0.0])
 KINEMATICS = Kinematics(SETTING)
@@ -165,5 +164,10 @@ def test_limits_that_cannot_be_are_refused(wrong, what):
         Limits(*wrong)
 
 
-def test_the_stub_is_at_home():
-    assert Guard(stub.Arm(), LIMITS).state().at_home
+def test_an_arm_that_sags_is_at_home_and_one_that_is_kept_from_it_is_not(arm):
+    guard = Guard(arm, LIMITS)
+    assert guard.state().at_home
+    arm.at = arm.at + np.array([0, 0.04, 0.04, 0, 0, 0])
+    assert guard.state().at_home
+    arm.at = arm.at + np.array([0, 0.1, 0, 0, 0, 0])
+    assert not guard.state().at_home
