@@ -58,7 +58,9 @@ class Interbotix:
         if not self._bot.arm.set_joint_positions(
             joints.tolist(), moving_time=moving, accel_time=moving / 2, blocking=False
         ):
-            raise SimulatorError(f"the {self.name} refuses the joints {joints.round(3).tolist()}: beyond its limits")
+            raise SimulatorError(
+                f"the {self.name} refuses the joints {joints.round(3).tolist()}: beyond its limits"
+            )
         if open_fingers != self._open:
             if open_fingers:
                 self._bot.gripper.release(delay=0.0)
