@@ -6,14 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
 
 from analysis.statistics import paired, unpaired
 from analysis.statistics import power as planning
 from analysis.statistics.families import holm
-from analysis.statistics.letters import letters
 from analysis.statistics.paired import NotComparable, NotPaired, Pairs
-from analysis.statistics.rates import Interval, Rate, tally
+from analysis.statistics.rates import Interval, Rate, rate
 from harness.records import VERDICTS
 from harness.store import Row
 
@@ -111,18 +109,18 @@ def compare(first: Sequence[Row], second: Sequence[Row]) -> Comparison:
     Where they did not but played the same tasks of the same environment, the rates are compared unpaired, and the
     note says why. On other tasks, or with two verdicts on one scene, there is no comparison.
     """
-    rates = tally(first).rate, tally(second).rate
-    if not all(rate.episodes for rate in rates):
+    rates = rate(first), rate(second)
+    if not all(found.episodes for found in rates):
         return of_rates(*rates)
     try:
-        pairing = paired.pair(first, second)
+        pairs, unmatched = paired.pair(first, second)
     except NotPaired as error:
         if _tasks(first) != _tasks(second):
             return _impossible(*rates, "they were not played on the same tasks of the same environment")
         return of_rates(*rates, f"not paired: {error}")
     except NotComparable as error:
         return _impossible(*rates, str(error))
-    return of_pairs(pairing.pairs, unmatched=pairing.unmatched)
+    return of_pairs(pairs, unmatched=unmatched)
 
 
 def _impossible(first: Rate, second: Rate, note: str) -> Comparison:
@@ -135,27 +133,13 @@ def _tasks(rows: Iterable[Row]) -> set[tuple[str, str, str]]:
 
 @dataclass(frozen=True)
 class Family:
-    """All comparisons of a set of methods, by pair of names. `adjusted` holds their p-values after Holm's correction,
-    `letters` each method's letters: methods that share one cannot be told apart."""
+    """Comparisons by pair of names. `adjusted` holds their p-values after Holm's correction."""
 
     comparisons: Mapping[tuple[str, str], Comparison]
     adjusted: Mapping[tuple[str, str], float | None]
-    letters: Mapping[str, str]
 
 
-def compare_all(groups: Mapping[str, Sequence[Row]], alpha: float = 0.05) -> Family:
-    """Compare each method with each other one."""
-    return family({(a, b): compare(groups[a], groups[b]) for a, b in combinations(groups, 2)}, alpha)
-
-
-def family(comparisons: Mapping[tuple[str, str], Comparison], alpha: float = 0.05) -> Family:
-    """Comparisons taken as one family. Letters need the comparison of each pair; a pair that is missing or could not
-    be compared was not told apart."""
+def family(comparisons: Mapping[tuple[str, str], Comparison]) -> Family:
+    """Comparisons taken as one family."""
     adjusted = holm({pair: comparison.p_value for pair, comparison in comparisons.items()})
-    rates: dict[str, float] = {}
-    for (first, second), comparison in comparisons.items():
-        rates.setdefault(first, comparison.first.value or 0.0)
-        rates.setdefault(second, comparison.second.value or 0.0)
-    best_first = sorted(rates, key=lambda name: -rates[name])
-    different = [pair for pair, p in adjusted.items() if p is not None and p <= alpha]
-    return Family(dict(comparisons), adjusted, letters(best_first, different))
+    return Family(dict(comparisons), adjusted)

@@ -2,10 +2,11 @@
 
 Only scenes that the two end differently speak (discordant pairs). Where on every scene the two are equally likely to
 succeed, each such pair is a fair coin, whatever the scenes' difficulties, their tasks or the number of seeds: the
-test is exact then. Whether a difference would hold on other tasks is another question; see `clusters`."""
+test is exact then. Whether a difference would hold on other tasks is another question."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from math import copysign, inf, sqrt
@@ -52,34 +53,10 @@ class Pairs:
     def second(self) -> Rate:
         return Rate(self.both + self.second_only, self.total)
 
-    @property
-    def difference(self) -> float | None:
-        """Rate of the first minus rate of the second; None without pairs."""
-        return (self.first_only - self.second_only) / self.total if self.total else None
 
-    def __add__(self, other: Pairs) -> Pairs:
-        return Pairs(
-            self.both + other.both,
-            self.first_only + other.first_only,
-            self.second_only + other.second_only,
-            self.neither + other.neither,
-        )
-
-
-@dataclass(frozen=True)
-class Pairing:
-    """`tasks` holds each task's pairs. `unmatched` counts verdicts on scenes where the other method has none."""
-
-    tasks: Mapping[str, Pairs]
-    unmatched: int
-
-    @property
-    def pairs(self) -> Pairs:
-        return sum(self.tasks.values(), Pairs(0, 0, 0, 0))
-
-
-def pair(first: Iterable[Row], second: Iterable[Row]) -> Pairing:
-    """Match the verdicts of two methods by environment, its config, task, instruction, scene and seed.
+def pair(first: Iterable[Row], second: Iterable[Row]) -> tuple[Pairs, int]:
+    """Match the verdicts of two methods by environment, its config, task, instruction, scene and seed; the second number
+    is of verdicts on scenes where the other method has none.
 
     Raises `NotPaired` when no scene is shared, when a shared scene has no hash of its initial state, or when the two
     hashes differ (it was not the same scene); `NotComparable` when a method has two verdicts on a scene.
@@ -89,15 +66,9 @@ def pair(first: Iterable[Row], second: Iterable[Row]) -> Pairing:
     if not shared:
         raise NotPaired("the two have no episode on the same task, instruction, scene and seed")
     _check_states(shared, ours, theirs)
-    counts: dict[str, list[int]] = {}
-    for key in shared:
-        solved = (ours[key]["status"] == "success", theirs[key]["status"] == "success")
-        counts.setdefault(key[2], [0, 0, 0, 0])[_CELLS.index(solved)] += 1
-    tasks = {task: Pairs(*found) for task, found in counts.items()}
-    return Pairing(tasks, len(ours) + len(theirs) - 2 * len(shared))
-
-
-_CELLS = ((True, True), (True, False), (False, True), (False, False))
+    solved = Counter((ours[key]["status"] == "success", theirs[key]["status"] == "success") for key in shared)
+    pairs = Pairs(*(solved[cell] for cell in ((True, True), (True, False), (False, True), (False, False))))
+    return pairs, len(ours) + len(theirs) - 2 * len(shared)
 
 
 def _by_scene(rows: Iterable[Row]) -> dict[SceneKey, Row]:

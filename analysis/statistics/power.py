@@ -192,23 +192,6 @@ def _search(reached: Callable[[int], float], guess: float, power: float, window:
     return Scenes(start, at(start))
 
 
-def detectable(scenes: int, base: float, alpha: float = 0.05, power: float = 0.8) -> float | None:
-    """Smallest gain over the rate `base` that so many paired scenes find with that power, when the two methods'
-    outcomes on a scene are independent. None when they find none."""
-
-    def found(effect: float) -> bool:
-        discordance = independent_discordance(base, base + effect)
-        return discordance > 0 and paired_power(scenes, effect, discordance, alpha) >= power
-
-    low, high = 0.0, 1 - base
-    if not found(high):
-        return None
-    while high - low > 1e-4:
-        middle = (low + high) / 2
-        low, high = (low, middle) if found(middle) else (middle, high)
-    return high
-
-
 def _z(probability: float) -> float:
     from scipy.special import ndtri
 

@@ -91,14 +91,6 @@ def test_beyond_enumeration_the_number_is_marked_as_approximate() -> None:
     assert found == Scenes(37513, 0.8, exact=False)
 
 
-def test_what_so_many_scenes_can_find() -> None:
-    least = power.detectable(150, 0.6)
-    assert least == pytest.approx(0.157, abs=1e-3)
-    assert power.paired_power(150, least, power.independent_discordance(0.6, 0.6 + least)) >= 0.8
-    assert power.detectable(4, 0.6) is None
-    assert power.detectable(50, 1.0) is None
-
-
 @pytest.mark.parametrize(
     ("first", "second", "discordance", "message"),
     [

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from scipy.stats import beta, binom
 
-from analysis.statistics.rates import IntervalMethod, Rate, tally
+from analysis.statistics.rates import Interval, Rate, rate
+from analysis.statistics.unpaired import wilson
 
-METHODS: tuple[IntervalMethod, ...] = ("clopper_pearson", "wilson", "jeffreys")
+Of = Callable[[Rate], Interval]
 
 
 @pytest.mark.parametrize(
@@ -15,10 +18,10 @@ METHODS: tuple[IntervalMethod, ...] = ("clopper_pearson", "wilson", "jeffreys")
 def test_wilson_gives_the_bounds_of_newcombes_table(
     successes: int, episodes: int, low: float, high: float
 ) -> None:
-    assert Rate(successes, episodes).interval("wilson") == pytest.approx((low, high), abs=5e-5)
+    assert wilson(Rate(successes, episodes)) == pytest.approx((low, high), abs=5e-5)
 
 
-def test_clopper_pearson_is_the_default_and_exact_at_the_ends() -> None:
+def test_clopper_pearson_is_exact_at_the_ends() -> None:
     assert Rate(0, 10).interval() == pytest.approx((0, 1 - 0.025**0.1))
     assert Rate(10, 10).interval() == pytest.approx((0.025**0.1, 1))
     assert Rate(16, 50).interval() == pytest.approx(
@@ -26,37 +29,27 @@ def test_clopper_pearson_is_the_default_and_exact_at_the_ends() -> None:
     )
 
 
-def test_jeffreys_takes_half_a_success_and_half_a_failure_as_known() -> None:
-    assert Rate(16, 50).interval("jeffreys") == pytest.approx(
-        (float(beta.ppf(0.025, 16.5, 34.5)), float(beta.ppf(0.975, 16.5, 34.5)))
-    )
-    assert Rate(0, 50).interval("jeffreys") == pytest.approx((0, float(beta.ppf(0.975, 0.5, 50.5))))
-    assert Rate(50, 50).interval("jeffreys") == pytest.approx((float(beta.ppf(0.025, 50.5, 0.5)), 1))
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_no_interval_is_a_point_and_none_leaves_zero_to_one(method: IntervalMethod) -> None:
+@pytest.mark.parametrize("interval", [Rate.interval, wilson])
+def test_no_interval_is_a_point_and_none_leaves_zero_to_one(interval: Of) -> None:
     for successes in range(21):
-        low, high = Rate(successes, 20).interval(method)
+        low, high = interval(Rate(successes, 20))
         assert 0 <= low < high <= 1
         assert low <= successes / 20 <= high
-    assert Rate(0, 20).interval(method)[0] == 0
-    assert Rate(20, 20).interval(method)[1] == 1
-    assert Rate(0, 0).interval(method) == (0, 1)
+    assert interval(Rate(0, 20))[0] == 0
+    assert interval(Rate(20, 20))[1] == 1
+    assert Rate(0, 0).interval() == (0, 1)
 
 
-@pytest.mark.parametrize(
-    ("method", "least"), [("clopper_pearson", 0.95), ("wilson", 0.83), ("jeffreys", 0.88)]
-)
-def test_only_clopper_pearson_covers_at_every_rate(method: IntervalMethod, least: float) -> None:
+@pytest.mark.parametrize(("interval", "least"), [(Rate.interval, 0.95), (wilson, 0.83)])
+def test_only_clopper_pearson_covers_at_every_rate(interval: Of, least: float) -> None:
     n = 50
-    intervals = [Rate(k, n).interval(method) for k in range(n + 1)]
+    intervals = [interval(Rate(k, n)) for k in range(n + 1)]
     coverage = [
         sum(float(binom.pmf(k, n, p)) for k, (low, high) in enumerate(intervals) if low <= p <= high)
         for p in (i / 1000 for i in range(1, 1000))
     ]
     assert min(coverage) >= least
-    assert (min(coverage) >= 0.95) == (method == "clopper_pearson")
+    assert (min(coverage) >= 0.95) == (interval is Rate.interval)
 
 
 def test_a_rate_without_episodes_has_no_value() -> None:
@@ -70,25 +63,8 @@ def test_counts_that_cannot_be_are_refused(successes: int, episodes: int) -> Non
         Rate(successes, episodes)
 
 
-def test_an_unknown_interval_is_named(make_row) -> None:
-    with pytest.raises(ValueError, match="no interval `wald`; it can be clopper_pearson"):
-        Rate(1, 2).interval("wald")  # type: ignore[arg-type]
-
-
-def test_errors_are_beside_the_rate_and_a_cut_off_reply_is_the_methods_failure(make_row) -> None:
+def test_errors_are_in_no_rate_and_a_cut_off_reply_is_the_methods_failure(make_row) -> None:
     rows = [make_row(True) for _ in range(10)] + [make_row(False) for _ in range(5)]
     rows += [make_row(status="error", error="provider") for _ in range(3)]
     rows += [make_row(status="error", error="crash"), make_row(False, failure="generation")]
-    found = tally(rows)
-    assert found.rate == Rate(10, 16)
-    assert found.errors == {"provider": 3, "crash": 1}
-    assert found.failures == {"goal": 5, "generation": 1}
-    assert found.flagged
-
-
-def test_few_errors_raise_no_flag(make_row) -> None:
-    rows = [make_row(True) for _ in range(9)]
-    assert not tally([*rows, make_row(status="error", error="crash")]).flagged
-    assert tally([*rows[1:], make_row(status="error", error="crash")]).flagged
-    assert tally([make_row(status="error", error="crash")]).flagged
-    assert not tally([]).flagged
+    assert rate(rows) == Rate(10, 16)
