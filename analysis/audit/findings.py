@@ -30,12 +30,13 @@ class Finding:
         lines = [str(number.line) for number in self.numbers]
         shown = ", ".join(lines[:8]) + (f" and {len(lines) - 8} more" if len(lines) > 8 else "")
         first = self.numbers[0]
-        where = first.where if len(self.numbers) == 1 else f"{first.paper} {_items(self.numbers)}"
+        where = first.where if len(self.numbers) == 1 else f"{first.paper} {items(self.numbers)}"
         text = f"[{self.kind}] {where} (line {shown})\n    {self.problem}"
         return f"{text}\n    {self.fits}" if self.fits else text
 
 
-def _items(numbers: Sequence[Number]) -> str:
+def items(numbers: Sequence[Number]) -> str:
+    """The items that print these numbers, in the order of the file."""
     return ", ".join(dict.fromkeys(number.item for number in numbers))
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
-from analysis.audit.findings import Finding
+from analysis.audit.findings import Finding, items
 from analysis.audit.numbers import Number
 
 ANOTHER_SETTING = 3
@@ -40,7 +40,7 @@ def check(numbers: Sequence[Number]) -> Iterator[Finding]:
         for members in inside.values():
             versions = _versions(members)
             if len(versions) > 1:
-                sides = tuple(_items(version) for version in versions)
+                sides = tuple(items(version) for version in versions)
                 disputes.setdefault((*quantity[:3], sides), []).append(versions)
     for dispute in disputes.values():
         yield _dispute(dispute, numbers)
@@ -76,10 +76,6 @@ def _item(number: Number) -> Item:
     return (number.paper, number.setting, number.item)
 
 
-def _items(numbers: Sequence[Number]) -> str:
-    return ", ".join(dict.fromkeys(number.item for number in numbers))
-
-
 def _groups(quantities: Quantities) -> dict[Item, Item]:
     """Items that are taken to be of one setting, by one of them: joined by some value that they share, or by too few
     that they do not share to say otherwise."""
@@ -105,7 +101,7 @@ def _groups(quantities: Quantities) -> dict[Item, Item]:
 
 def _two_settings(first: Sequence[Number], second: Sequence[Number]) -> Finding:
     shared = len({number.quantity for number in first})
-    problem = f"{_items(first)} and {_items(second)} share {shared} quantities and agree in none of them."
+    problem = f"{items(first)} and {items(second)} share {shared} quantities and agree in none of them."
     fits = "They may be of two settings (name them in a column `setting`); else one of the two is wrong."
     return Finding("setting", [*first, *second], problem, fits)
 
@@ -116,7 +112,7 @@ def _dispute(dispute: Sequence[Versions], numbers: Sequence[Number]) -> Finding:
     parts = []
     for versions in dispute:
         first = versions[0][0]
-        said = "; ".join(f"{version[0].printed} in {_items(version)}" for version in versions)
+        said = "; ".join(f"{version[0].printed} in {items(version)}" for version in versions)
         parts.append(f"{first.benchmark} {first.task}, {first.metric}: {said}")
     involved = [number for versions in dispute for version in versions for number in version]
     hints: dict[bool, list[str]] = {True: [], False: []}  # those in an item of another side, and elsewhere
@@ -129,7 +125,7 @@ def _dispute(dispute: Sequence[Versions], numbers: Sequence[Number]) -> Finding:
             if index != side
             for number in version
         }
-        values = f"{', '.join(number.printed for number in here)} of {_items(dispute[0][side])}"
+        values = f"{', '.join(number.printed for number in here)} of {items(dispute[0][side])}"
         verb = "stands" if len(here) == 1 else "stand"
         for item, names in _under_another_name(here, numbers).items():
             hints[item in others].append(f"{values} {verb} in {item} under {' and '.join(names)}.")
