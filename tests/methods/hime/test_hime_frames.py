@@ -56,3 +56,10 @@ def test_what_cameras_see_is_said_beside_the_picture() -> None:
     assert taken.step == 30
     assert taken.picture.seen == "wrist: toy duck 1 2 3 4; left box 0 0 4 4\nmain: nothing"
     assert frame(30, views, annotated=False).picture.seen == ""
+
+
+def test_of_a_camera_that_names_nothing_nothing_is_said() -> None:
+    wrist = View(np.zeros((2, 2, 3), dtype=np.uint8), (), gripper=1.0, named=False)
+    named = View(wrist.image, (), gripper=1.0)
+    assert frame(0, {"wrist": wrist}).picture.seen == ""
+    assert frame(0, {"wrist": wrist, "third_person": named}).picture.seen == "third_person: nothing"
