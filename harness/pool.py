@@ -16,10 +16,9 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
 from harness.cells import Cell
+from harness.children import import_path
 from harness.records import EpisodeKey
 from harness.store import Row
-
-PROJECT = Path(__file__).resolve().parent.parent
 
 
 @dataclass(frozen=True)
@@ -64,10 +63,7 @@ class Worker:
     def __post_init__(self) -> None:
         ours, theirs = socket.socketpair()
         self.log = self.folder / f"{os.getpid()}-{id(self)}.log"
-        environment = dict(os.environ)
-        # Project first: `envs` is also the name of a package on the public index.
-        paths = [str(PROJECT), *filter(None, [environment.get("PYTHONPATH")])]
-        environment["PYTHONPATH"] = os.pathsep.join(paths)
+        environment = {**os.environ, "PYTHONPATH": import_path()}
         for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
             environment.setdefault(name, "1")  # one worker per core; inner threads would only fight
         with open(self.log, "wb") as log:

@@ -20,10 +20,11 @@ from harness import __version__, preflight
 from harness.cells import Cell, unique
 from harness.chat import roles
 from harness.chat.budget import EpisodeGuard, Purse
+from harness.children import PROJECT
 from harness.cluster import record
 from harness.failures import UsageError
 from harness.play import blank_row
-from harness.pool import PROJECT, Died, Finished, Job, Pool, Worker
+from harness.pool import Died, Finished, Job, Pool, Worker
 from harness.progress import Progress
 from harness.records import VERDICTS, Spent
 from harness.schema import RunConfig

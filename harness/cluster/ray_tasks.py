@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from harness.children import import_path
 from harness.cluster.shards import Shard
 from harness.failures import UsageError
-from harness.pool import PROJECT
 
 
 @dataclass
@@ -51,8 +50,7 @@ class Ray:
             self._tasks.clear()
 
     def _connect(self, ray: Any) -> None:
-        paths = [str(PROJECT), *filter(None, [os.environ.get("PYTHONPATH")])]
-        environment = {"env_vars": {"PYTHONPATH": os.pathsep.join(paths)}}
+        environment = {"env_vars": {"PYTHONPATH": import_path()}}
         try:
             ray.init(address=self.address, runtime_env=environment, log_to_driver=False)
         except ConnectionError as error:

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from harness.children import PROJECT
 from harness.cluster.shards import Shard
 from harness.failures import UsageError
-from harness.pool import PROJECT
 
 ARRAY = 1000
 """Jobs of an array: one less than Slurm's own default limit (MaxArraySize) allows."""

@@ -13,10 +13,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from harness.children import import_path
 from harness.trackers.mirror import Ending
 from harness.trackers.protocol import Tracker
 
-PROJECT = Path(__file__).resolve().parent.parent.parent
 LOG = "tracker.log"
 UNTOLD = 2.0
 """Seconds of waiting that need no word."""
@@ -75,10 +75,6 @@ class GuardedTracker:
             "folders": list(folders),
             "patience": self._tracker.patience,
         }
-        environment = dict(os.environ)
-        environment["PYTHONPATH"] = os.pathsep.join(
-            [str(PROJECT), *filter(None, [environment.get("PYTHONPATH")])]
-        )
         try:
             self._log.parent.mkdir(parents=True, exist_ok=True)
             with open(self._log, "wb") as log:
@@ -87,7 +83,7 @@ class GuardedTracker:
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=log,
-                    env=environment,
+                    env={**os.environ, "PYTHONPATH": import_path()},
                     bufsize=0,
                     start_new_session=True,  # Ctrl-C is the sweep's to handle
                 )

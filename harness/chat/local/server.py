@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import IO, Any
 
 from harness.chat.openai.shared import folder_of
+from harness.children import import_path
 from harness.failures import ProviderError
 
 LINGER = 10.0
 """Seconds without a user after which it ends: long enough for the workers that follow a check."""
-_PROJECT = Path(__file__).resolve().parents[3]
 _USERS, _ADDRESS, _START, _LOG = "users", "address.json", "start", "log"
 
 
@@ -74,14 +74,9 @@ class Use:
         self._lock.close()
 
     def _started(self) -> Address:
-        environment = {
-            **os.environ,
-            "OMP_WAIT_POLICY": "PASSIVE",
-        }  # spinning threads collapse on a busy machine
+        environment = {**os.environ, "PYTHONPATH": import_path()}
+        environment["OMP_WAIT_POLICY"] = "PASSIVE"  # spinning threads collapse on a busy machine
         environment.pop("OMP_NUM_THREADS", None)
-        environment["PYTHONPATH"] = os.pathsep.join(
-            [str(_PROJECT), *filter(None, [os.environ.get("PYTHONPATH")])]
-        )
         with open(self._folder / _LOG, "wb") as log:
             process = subprocess.Popen(
                 [sys.executable, "-m", __name__, str(self._folder), json.dumps(asdict(self._settings))],
