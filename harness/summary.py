@@ -113,7 +113,10 @@ def show(result: SweepResult) -> None:
     if not console.is_terminal:
         console.width = WIDE
     methods = summarise(result.cells)
-    console.print(_table(methods, wide=console.width >= WIDE))
+    models = {method.llm for method in methods}
+    console.print(_table(methods, wide=console.width >= WIDE, models=len(models) > 1))
+    if len(models) == 1:  # once: names are long, and the table has many columns
+        console.print(f"Model: {models.pop()}", highlight=False, markup=False, soft_wrap=True)
     for method in methods:
         if method.in_a_row:
             console.print(chain_line(method), highlight=False, markup=False, soft_wrap=True)
@@ -166,12 +169,12 @@ def _comparisons(result: SweepResult) -> Iterator[str]:
         )
 
 
-def _table(lines: Sequence[Line], wide: bool) -> Any:
+def _table(lines: Sequence[Line], wide: bool, models: bool) -> Any:
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2 if wide else 1, 0, 0))
-    for heading in ("method", "env", "model"):
+    for heading in ("method", "env", *(["model"] if models else [])):
         table.add_column(heading, overflow="fold")
     numbers = ["seeds", "episodes", "success", "95 % interval", "errors", "pass@k", "calls", "tokens"]
     numbers += ["cost", "s/episode"] if wide else ["s"]
@@ -180,14 +183,14 @@ def _table(lines: Sequence[Line], wide: bool) -> Any:
     if wide:
         table.add_column("failures", overflow="fold")
     for line in lines:
-        table.add_row(*map(Text, _cells(line, wide)))  # brackets in what was typed are no markup
+        table.add_row(*map(Text, _cells(line, wide, models)))  # brackets in what was typed are no markup
     return table
 
 
-def _cells(line: Line, wide: bool) -> list[str]:
+def _cells(line: Line, wide: bool, models: bool) -> list[str]:
     low, high = line.interval
     known = line.rate is not None
-    cells = [line.method, line.env, line.llm, str(line.seeds), str(line.episodes)]
+    cells = [line.method, line.env, *([line.llm] if models else []), str(line.seeds), str(line.episodes)]
     cells += [
         f"{100 * (line.rate or 0):.1f} %" if known else "-",
         f"{100 * low:.0f} to {100 * high:.0f}" if known else "-",

@@ -92,11 +92,11 @@ def test_nothing_but_errors_has_no_rate(make_cell: MakeCell, capsys: pytest.Capt
 
 def test_the_table_shows_the_numbers(make_cell: MakeCell, capsys: pytest.CaptureFixture[str]) -> None:
     show(SweepResult(Path("out"), [result(make_cell(), BASE, FAILED, FAILED)]))
-    row = capsys.readouterr().out.splitlines()[1].split()
-    assert row == [
+    _, row, model, *_ = capsys.readouterr().out.splitlines()
+    assert model == "Model: rules-1"
+    assert row.split() == [
         "noop",
         "noop",
-        "rules-1",
         "1",
         "3",
         "33.3",
@@ -115,6 +115,26 @@ def test_the_table_shows_the_numbers(make_cell: MakeCell, capsys: pytest.Capture
         "motion",
         "2",
     ]
+
+
+def test_a_long_name_of_a_model_breaks_no_line_where_all_have_the_same(
+    make_cell: MakeCell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = "qwen2.5-coder-1.5b-instruct-q4_k_m cc324af070c2 xllamacpp-0.1.23 2 threads"
+    one, other = make_cell(), make_cell(env={"rate": 0.9})
+    varied = Cell(other.config, other.choices, ("rate=.9",))
+    named = replace(BASE, models=(name,))
+    show(SweepResult(Path("out"), [result(one, named), result(varied, named)]))
+    heads, first, second, model, *_ = capsys.readouterr().out.splitlines()
+    assert "model" not in heads
+    assert first.startswith("noop ")
+    assert second.startswith("noop (rate=.9) ")
+    assert model == f"Model: {name}"
+    show(SweepResult(Path("out"), [result(one, named), result(varied, BASE)]))
+    printed = capsys.readouterr().out
+    assert "model" in printed.splitlines()[0]
+    assert "Model:" not in printed
+    assert "rules-1" in printed
 
 
 @pytest.mark.parametrize("typed", ["memory.sources=[a,b]", "memory.sources=[/a/b]"])
