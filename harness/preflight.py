@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from harness.components import suggest
 from harness.failures import UsageError
 from harness.protocols import Problem, Sampling
 from harness.recording import Recorder
+from harness.schema import RunConfig, SamplingConfig
 
 GROUPS = ("method", "env", "embedder", "image_embedder", "tracker")
 
@@ -22,6 +24,7 @@ def check(cells: Sequence[Cell]) -> None:
     found: dict[str, None] = dict.fromkeys(_unknown_roles(cells))
     for cell in cells:
         check_name(cell.config["name"])
+        _check_values(cell.config)
         for line in _of_cell(cell):
             found.setdefault(line)
     if found:
@@ -42,9 +45,29 @@ def probe(cells: Sequence[Cell]) -> None:
         raise UsageError("A chat model cannot be used:\n" + "\n".join(f"  - {line}" for line in lines))
 
 
+def _check_values(config: Mapping[str, Any]) -> None:
+    """Raise `UsageError` for values that cannot be, which else a worker would meet, or nobody."""
+    from harness.sandbox import Limits
+
+    for key, number in _numbers(config):
+        if not isfinite(number):
+            raise UsageError(f"{key} is {number}; it has to be a number.")
+    RunConfig(**config["run"])
+    SamplingConfig(**config["sampling"])
+    Limits(**config["sandbox"])
+    Recorder(folder=Path(), **config["record"])
+
+
+def _numbers(node: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, float]]:
+    for key, value in node.items():
+        if isinstance(value, Mapping):
+            yield from _numbers(value, f"{prefix}{key}.")
+        elif isinstance(value, float):
+            yield f"{prefix}{key}", value
+
+
 def _of_cell(cell: Cell) -> list[str]:
     components = {group: cell.component(group) for group in GROUPS}
-    Recorder(folder=Path(), **cell.config["record"])  # refuses unknown values
     lines = _of_chat(cell)
     for group in (
         "env",

@@ -7,6 +7,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from harness.failures import UsageError
+
 MISSING: Any = "???"
 """OmegaConf's mark for a value that has to be given; workers do not import OmegaConf."""
 
@@ -17,6 +19,11 @@ IDENTITY_KEYS = ("method", "env", "llm", "sampling", "sandbox", "seed")
 """Keys that can change a result, `budget.episode` beside them. What is not here (workers, tracker, recording, cache,
 name) cannot, or is part of the methods that use it, which name it as `${memory}`, `${retriever}`, `${executor}`,
 `${embedder}` or `${image_embedder}`."""
+
+
+def _refuse(key: str, value: float | None, least: int) -> None:
+    if value is not None and value < least:
+        raise UsageError(f"{key} is {value}; it has to be at least {least}.")
 
 
 @dataclass
@@ -46,6 +53,13 @@ class RunConfig:
     )
     """What decides: may be looked at after every pair."""
 
+    def __post_init__(self) -> None:
+        _refuse("run.workers", self.workers, 0)
+        _refuse("run.retries", self.retries, 0)
+        _refuse("run.max_errors", self.max_errors, 1)
+        if not self.episode_timeout > 0:
+            raise UsageError(f"run.episode_timeout is {self.episode_timeout:g}; it has to be above 0.")
+
 
 @dataclass
 class RecordConfig:
@@ -66,6 +80,10 @@ class SamplingConfig:
 
     temperature: float = 0.0
     max_tokens: int = 512
+
+    def __post_init__(self) -> None:
+        _refuse("sampling.temperature", self.temperature, 0)
+        _refuse("sampling.max_tokens", self.max_tokens, 1)
 
 
 @dataclass

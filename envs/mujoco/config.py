@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from envs.mujoco import gl
 from envs.mujoco.task import EmbeddedTask, as_suite
+from harness.components import suggest
+from harness.failures import UsageError
 from harness.protocols import Actuation, Manipulation, Problem, Task
 
 if TYPE_CHECKING:
@@ -33,6 +35,12 @@ class EmbeddedWorld:
     reword: dict[str, list[str]] = field(default_factory=dict)
     """Other instructions for a task, the single one first."""
 
+    def __post_init__(self) -> None:
+        if not 0 <= self.noise < float("inf"):
+            raise ValueError(f"noise is {self.noise}; it is a factor of 0 (off) or more, 1 by default")
+        if self.renderer not in gl.RENDERERS:
+            raise ValueError(f"renderer is `{self.renderer}`; it can be {', '.join(gl.RENDERERS)}")
+
     @abstractmethod
     def definitions(self) -> Mapping[str, EmbeddedTask]:
         """The tasks, by name."""
@@ -42,7 +50,15 @@ class EmbeddedWorld:
         """The world around them."""
 
     def suite(self) -> Sequence[Task]:
+        """See `harness.protocols.EnvironmentConfig`. Raises `UsageError` for a `reword` of what there is not, or by nothing."""
+        _refuse("env.reword", self.reword, self.rewordable())
+        if empty := [name for name, instructions in self.reword.items() if not instructions]:
+            raise UsageError(f"env.reword.{empty[0]} is empty; it lists instructions, the single one first.")
         return as_suite(self.definitions(), self.reword)
+
+    def rewordable(self) -> Collection[str]:
+        """Names of the tasks whose instructions `reword` may replace."""
+        return self.definitions()
 
     def interfaces(self) -> tuple[type, ...]:
         return (Actuation,)
@@ -73,9 +89,21 @@ class EmbeddedWorld:
         """The live world."""
 
 
+def _refuse(key: str, named: Iterable[str], known: Collection[str]) -> None:
+    for name in named:
+        if name not in known:
+            raise UsageError(f"{key} names `{name}`, which is not here. {suggest(name, known)}")
+
+
 @dataclass
 class ManipulationWorld(EmbeddedWorld):
     """A world that code-writing methods can use, whatever its arm."""
+
+    def suite(self) -> Sequence[Task]:
+        """As `EmbeddedWorld.suite`; a `rename` of what no task has is refused, too."""
+        objects = {name for task in self.definitions().values() for name in task.objects}
+        _refuse("env.rename", self.rename, objects)
+        return super().suite()
 
     def interfaces(self) -> tuple[type, ...]:
         return (Manipulation, Actuation)

@@ -5,7 +5,7 @@ This module only describes it, without importing the simulator; `envs.mujoco.env
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -37,6 +37,7 @@ class Playtable(ManipulationWorld):
     """`chains` has one task instead, whose scenes are chains of five (`envs.playtable.chains`)."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.chosen_suite not in SUITES:
             raise ValueError(f"suite is {self.chosen_suite!r}; it can be {', '.join(SUITES)}")
 
@@ -51,6 +52,10 @@ class Playtable(ManipulationWorld):
         sentences = {name: self.reword.get(name, task.instructions)[0] for name, task in singles.items()}
         chain = Chain(singles, sentences)
         return {chain.name: chain}
+
+    def rewordable(self) -> Collection[str]:
+        """Also in a chain it is the single tasks."""
+        return discover("envs.playtable.tasks")
 
     def interfaces(self) -> tuple[type, ...]:
         return (*super().interfaces(), Chained) if self._chains else super().interfaces()

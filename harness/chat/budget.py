@@ -29,7 +29,7 @@ class Limits:
 
     def __post_init__(self) -> None:
         for name, limit in self._given.items():
-            if limit <= 0:
+            if not limit > 0:
                 raise UsageError(
                     f"{self.where}.{name} is {limit}; it has to be above 0, or null for no limit."
                 )

@@ -7,8 +7,10 @@ import pytest
 from envs.mujoco.environment import ManipulationEnvironment
 from envs.mujoco.task import PandaTask
 from envs.mujoco.world import Crowded, World
+from envs.playtable import Playtable
 from envs.tabletop import Tabletop
 from envs.tabletop.setting import SETTING
+from harness.components import build
 from harness.failures import ResetError, UsageError
 from harness.protocols import Pose
 from harness.seeding import Seeds
@@ -245,3 +247,34 @@ def test_the_environment_is_a_manipulation():
     assert isinstance(env, Manipulation)
     assert (env.workspace[1] - env.workspace[0]) == pytest.approx([1.0, 1.0, 1.0])
     env.close()
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"noise": -1.0}, r"noise is -1\.0; it is a factor of 0 \(off\) or more"),
+        ({"noise": float("nan")}, "noise is nan"),
+        ({"renderer": "gl"}, "renderer is `gl`; it can be auto, egl, osmesa, rays"),
+    ],
+)
+def test_a_noise_or_a_renderer_that_cannot_be_is_refused_by_the_config(values, message):
+    for target in ("envs.tabletop.Tabletop", "envs.playtable.Playtable"):
+        with pytest.raises(UsageError, match=message):
+            build({"_target_": target, **values}, "env")
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        (
+            Tabletop(reword={"push_buton": ["poke it"]}),
+            r"env\.reword names `push_buton`.* Did you mean push_button\?",
+        ),
+        (Tabletop(reword={"push_button": []}), r"env\.reword\.push_button is empty"),
+        (Tabletop(rename={"buton": "gizmo"}), r"env\.rename names `buton`.* Did you mean button"),
+        (Playtable(chosen_suite="chains", reword={"chain": ["all"]}), r"env\.reword names `chain`"),
+    ],
+)
+def test_other_words_for_what_there_is_not_are_refused(config, message):
+    with pytest.raises(UsageError, match=message):
+        config.suite()
