@@ -150,8 +150,8 @@ MEASURES: Mapping[Metric, Measure] = {
     "planner_calls_per_subtask": _per_subtask("facts.planner_calls", "planner calls"),
     "planner_requests_per_subtask": _per_subtask("facts.planner_requests", "planner requests"),
     "sentry_calls_per_subtask": _per_subtask("facts.sentry_checks", "Sentry calls"),
-    "memory_hit_rate": _of_memory("in_store", "with all in the store"),
-    "memory_retrieved_rate": _of_memory("retrieved", "with all retrieved"),
+    "memory_hit_rate": _of_memory("in_store", "all in the store"),
+    "memory_retrieved_rate": _of_memory("retrieved", "all retrieved"),
     # HiMe's Table 10 says "average", not when: after the last planner call of an episode, or over all calls.
     "memory_size": Ratio("facts.memory_sizes[-1]", "1", "records", "episodes", "records", ""),
     "memory_size_over_calls": Ratio(

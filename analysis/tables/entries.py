@@ -376,8 +376,8 @@ def _silent(item: Item, entries: Mapping[tuple[str, str], Entry]) -> Iterator[st
                 told.setdefault((entry.silent, entry.episodes, timed), []).append(column.label)
         for (silent, episodes, timed), columns in told.items():
             why = (
-                "a model that takes no time, as rules, has no latency"
+                "a model that says no time, as rules, has no latency"
                 if timed
-                else "their rows do not say it"
+                else "their rows do not say it, being older or of a method without that part"
             )
             yield f"{row.label}, {', '.join(columns)}: {silent} of {episodes} episodes are not in it; {why}."

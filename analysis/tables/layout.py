@@ -15,8 +15,9 @@ from fractions import Fraction
 from typing import Literal
 
 from analysis.items import WORLDS, Group, Item
-from analysis.metrics import Measure, Quantile, Ratio, Verdicts
+from analysis.metrics import Measure, Ratio, Verdicts
 from analysis.tables.entries import Computed, Entry
+from analysis.tables.measured import Measured
 
 DASH = "–"
 
@@ -194,21 +195,25 @@ def _counted(computed: Computed) -> Iterator[str]:
     item = computed.item
     lines: dict[str, list[str]] = {}
     for column in item.columns:
-        found = [
-            f"{row.label} {_in_words(entry, item.measure_of(column))}"
+        measure = item.measure_of(column)
+        filled = [
+            (row.label, entry.counted)
             for row in item.rows
             if (entry := computed.entries[row.label, column.label]).value is not None
         ]
-        if found and not isinstance(item.measure_of(column), Verdicts):
-            lines.setdefault("; ".join(found), []).append(column.label)
+        if not filled or isinstance(measure, Verdicts):
+            continue
+        if isinstance(measure, Ratio):
+            joint = "of" if measure.share else "in"
+            what = f"{measure.parts} {joint} {measure.wholes}"
+            numbers = [f"{label} {_ratio_in_words(counted, joint)}" for label, counted in filled]
+        else:
+            what, numbers = measure.things, [f"{label} {counted.whole}" for label, counted in filled]
+        lines.setdefault(f"{what}: {', '.join(numbers)}", []).append(column.label)
     for said, labels in lines.items():
-        yield f"{', '.join(labels)}: {said}."
+        yield f"{', '.join(labels)}, {said}."
 
 
-def _in_words(entry: Entry, measure: Measure) -> str:
-    counted = entry.counted
-    if isinstance(measure, Ratio):
-        joint = "of" if measure.share else "in"
-        beside = f" ({counted.left_out} more could not be judged)" if counted.left_out else ""
-        return f"{counted.part} {measure.parts} {joint} {counted.whole} {measure.wholes}{beside}"
-    return f"{counted.whole} {measure.things}" if isinstance(measure, Quantile) else ""
+def _ratio_in_words(counted: Measured, joint: str) -> str:
+    beside = f" ({counted.left_out} more could not be judged)" if counted.left_out else ""
+    return f"{counted.part} {joint} {counted.whole}{beside}"

@@ -112,14 +112,14 @@ def test_a_hit_is_of_the_subtasks_that_took_memory(tmp_path: Path) -> None:
         facts(memory={"needed": 6, "in_store": 3, "retrieved": 3}),
     )
     found = table(tmp_path, "table2").entries
-    search = found["HiMe", "Object search: hit, %"]
+    search = found["HiMe", "Object search: hit (%)"]
     assert search.value == Fraction(100 * 5, 8)  # and not the mean of 100 and 50
     assert search.interval == pytest.approx(
         [100 * bound for bound in ratios.share(Sums.of([(2, 2), (3, 6)])) or ()]
     )
-    counting = found["HiMe", "Counting: hit, %"]
+    counting = found["HiMe", "Counting: hit (%)"]
     assert (counting.value, counting.interval, counting.episodes, counting.silent) == (None, None, 1, 0)
-    assert found["HiMe", "All: retrieved, %"].value == Fraction(100 * 5, 10)
+    assert found["HiMe", "All: retrieved (%)"].value == Fraction(100 * 5, 10)
 
 
 def test_the_memory_is_counted_at_the_end_and_over_calls(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_the_memory_is_counted_at_the_end_and_over_calls(tmp_path: Path) -> None
     assert found["1 round", "Memory size"].silent == 1
     assert found["1 round", "Subtasks"].value == 6
     assert found["1 round", "Subtasks"].interval is None
-    assert found["1 round", "Task progress, %"].value == 100
+    assert found["1 round", "Task progress (%)"].value == 100
 
 
 def test_precision_and_recall_by_check_and_by_subtask(tmp_path: Path) -> None:
@@ -150,8 +150,8 @@ def test_precision_and_recall_by_check_and_by_subtask(tmp_path: Path) -> None:
     assert found["4 frames", "Precision"].published is None
     assert found["8 frames", "Precision"].published is not None
     notes = layout.arrange(table(tmp_path, "figure7")).notes
-    said = "1 frame 4 rightly called done of 6 checks called done (11 more could not be judged)"
-    assert f"Precision: {said}." in notes
+    said = "rightly called done of checks called done: 1 frame 4 of 6 (11 more could not be judged)"
+    assert f"Precision, {said}." in notes
 
 
 @pytest.mark.parametrize("kind", ["checks", "subtasks"])
@@ -170,25 +170,25 @@ def test_latency_is_of_all_calls_together_and_tokens_are_per_call(tmp_path: Path
     model = {"_target_": "harness.chat.openai.OpenAIChat", "model": "gpt-4o-2024-11-20", "roles": {}}
     write(tmp_path, facts(), facts(planner_seconds=[9.5], planner_tokens=[100]), llm=model)
     found = table(tmp_path, "table11").entries
-    assert found["GPT-4o", "P50, s"].value == Fraction(5, 2)  # of 1, 2, 3, 9.5
-    assert float(found["GPT-4o", "P90, s"].value or 0) == pytest.approx(7.55)
-    assert found["GPT-4o", "P99, s"].interval is None
+    assert found["GPT-4o", "P50 (s)"].value == Fraction(5, 2)  # of 1, 2, 3, 9.5
+    assert float(found["GPT-4o", "P90 (s)"].value or 0) == pytest.approx(7.55)
+    assert found["GPT-4o", "P99 (s)"].interval is None
     assert found["GPT-4o", "Tokens"].value == Fraction(190, 4)
-    assert found["Qwen3-VL-30B", "P50, s"].value is None
+    assert found["Qwen3-VL-30B", "P50 (s)"].value is None
     arranged = layout.arrange(table(tmp_path, "table11"))
     assert arranged.lines[0].texts[0].text == "2.50"
-    assert "P50, s, P90, s, P99, s: GPT-4o 4 planner calls." in arranged.notes
+    assert "P50 (s), P90 (s), P99 (s), planner calls: GPT-4o 4." in arranged.notes
     assert "Model of the planner: gpt-4o-2024-11-20." in arranged.notes
 
 
 def test_a_model_that_says_no_time_has_no_latency(tmp_path: Path) -> None:
     write(tmp_path, facts(planner_seconds=[0.0, 0.0, 0.0]), facts(planner_seconds=[0.0], planner_tokens=[4]))
     found = table(tmp_path, "table11")
-    latency = found.entries["Rules", "P50, s"]
+    latency = found.entries["Rules", "P50 (s)"]
     assert (latency.value, latency.interval, latency.episodes, latency.silent) == (None, None, 2, 2)
     assert found.entries["Rules", "Tokens"].value == Fraction(94, 4)
     assert (
-        "Rules, P50, s, P90, s, P99, s: 2 of 2 episodes are not in it; a model that takes no time, as rules, has no latency."
+        "Rules, P50 (s), P90 (s), P99 (s): 2 of 2 episodes are not in it; a model that says no time, as rules, has no latency."
     ) in found.notes
 
 
@@ -210,7 +210,7 @@ OLD: list[Any] = [
 def test_rows_that_do_not_say_it_are_a_dash_with_a_reason(tmp_path: Path, told: Any) -> None:
     write(tmp_path, told, told, told)
     found = table(tmp_path, "table2")
-    assert found.entries["HiMe", "Object search: progress, %"].value == 50
+    assert found.entries["HiMe", "Object search: progress (%)"].value == 50
     others = [column.label for column in found.item.columns if "progress" not in column.label]
     assert all(found.entries["HiMe", label].value is None for label in others)
     assert not found.empty
@@ -282,9 +282,9 @@ def test_cells_of_other_rounds_windows_and_models_are_told_apart(tmp_path: Path)
     write(tmp_path, facts(), facts(), facts(), done=4, llm=QWEN)
     assert entry(tmp_path, "figure4", "HiMe", "Average").value == 100
     assert entry(tmp_path, "figure4", "Transient", "Average").value == Fraction(100, 3)
-    assert entry(tmp_path, "table2", "HiMe", "Object search: progress, %").value == 100
+    assert entry(tmp_path, "table2", "HiMe", "Object search: progress (%)").value == 100
     assert [
-        entry(tmp_path, "table10", row, "Task progress, %").value
+        entry(tmp_path, "table10", row, "Task progress (%)").value
         for row in ("1 round", "2 rounds", "3 rounds")
     ] == [
         Fraction(100, 6),
@@ -363,7 +363,7 @@ def test_heads_of_a_group_share_its_name_in_latex(tmp_path: Path) -> None:
         r"\multicolumn{3}{c}{Rearrangement} & \multicolumn{3}{c}{All} \\"
     ) in text
     assert r"\cmidrule(lr){2-4}\cmidrule(lr){5-7}\cmidrule(lr){8-10}\cmidrule(lr){11-13}" in text
-    assert "\n & calls & hit, \\% & progress, \\% & calls" in text
+    assert "\n & calls & hit (\\%) & progress (\\%) & calls" in text
 
 
 def test_the_spreadsheet_has_what_a_ratio_is_made_of(tmp_path: Path) -> None:
