@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from envs.calvin.checkout import checkout_problems, package_problems, required
-from envs.calvin.suite import SUITES, as_tasks
+from envs.calvin.suite import SUITES, as_tasks, check_scenes
 from harness.protocols import Actuation, Chained, Manipulation, Problem, Task
 
 CAMERAS = ("static", "gripper")
@@ -40,8 +40,14 @@ class Calvin:
             raise ValueError(f"noise is {self.noise}; it is a factor of 0 (off) or more, 1 by default")
 
     def suite(self) -> Sequence[Task]:
-        """See `harness.protocols.EnvironmentConfig`. Raises `UsageError` where the checkouts are not found."""
-        return as_tasks(required(self.root), self.chosen_suite)
+        """See `harness.protocols.EnvironmentConfig`. Raises `UsageError` where the checkouts are not found, and where they
+        have fewer scenes than are asked for."""
+        checkout = required(self.root)
+        tasks = as_tasks(checkout, self.chosen_suite)
+        for task in tasks:
+            if self.tasks is None or task.name in self.tasks:
+                check_scenes(checkout, task.name, self.scenes * task.share)
+        return tasks
 
     def interfaces(self) -> tuple[type, ...]:
         return (Manipulation, Actuation, Chained)

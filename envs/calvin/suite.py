@@ -61,24 +61,22 @@ def paraphrases(checkout: Checkout, task: str) -> tuple[str, ...]:
 
 def goal(checkout: Checkout, task: str, scene: int) -> Goal:
     """What a scene of a task asks for. Raises `UsageError` for a scene that the official chains do not have."""
-    chains = official_chains(checkout)
-    if task == CHAIN:
-        _check_scene(task, scene, len(chains))
-        chain = chains[scene]
-        sentences = checkout.validation_sentences()
-        return Goal(chain, chain.tasks, words(sentences[name] for name in chain.tasks))
-    found = _beginning_with(checkout, task)
-    _check_scene(task, scene, len(found))
-    return Goal(chains[found[scene]], (task,), {})
+    check_scenes(checkout, task, scene + 1)
+    chain = _chains_of(checkout, task)[scene]
+    if task != CHAIN:
+        return Goal(chain, (task,), {})
+    sentences = checkout.validation_sentences()
+    return Goal(chain, chain.tasks, words(sentences[name] for name in chain.tasks))
+
+
+def check_scenes(checkout: Checkout, task: str, scenes: int) -> None:
+    """Raise `UsageError` where the official chains have not so many scenes of a task."""
+    there = len(_chains_of(checkout, task))
+    if scenes > there:
+        raise UsageError(f"the official chains have {there} scenes of {task}, not {scenes}; lower env.scenes")
 
 
 @lru_cache(maxsize=64)
-def _beginning_with(checkout: Checkout, task: str) -> Sequence[int]:
-    return [index for index, chain in enumerate(official_chains(checkout)) if chain.tasks[0] == task]
-
-
-def _check_scene(task: str, scene: int, count: int) -> None:
-    if not 0 <= scene < count:
-        raise UsageError(
-            f"the official chains have {count} scenes of {task}, so there is no scene {scene}; lower env.scenes"
-        )
+def _chains_of(checkout: Checkout, task: str) -> Sequence[Chain]:
+    chains = official_chains(checkout)
+    return chains if task == CHAIN else [chain for chain in chains if chain.tasks[0] == task]

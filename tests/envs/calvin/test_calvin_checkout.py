@@ -86,6 +86,20 @@ def test_values_that_cannot_be_are_refused(values, message):
         build({**TARGET, **values}, "env")
 
 
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"suite": "chains", "scenes": 1001}, "1000 scenes of chain, not 1001; lower env.scenes"),
+        ({"scenes": 30}, "500 scenes of open_drawer, not 750"),  # 25 of the first 50 chains begin with it
+        ({"scenes": 30, "tasks": ["turn_on_led"]}, "250 scenes of turn_on_led, not 390"),
+    ],
+)
+def test_more_scenes_than_there_are_are_refused_before_anything_is_played(fake_root, values, message):
+    with pytest.raises(UsageError, match=message):
+        build({**TARGET, "root": str(fake_root), **values}, "env").suite()
+    assert build({**TARGET, "root": str(fake_root), **values, "scenes": 2}, "env").suite()
+
+
 def test_sentences_are_read_by_task(fake):
     assert fake.validation_sentences()["open_drawer"] == "please open_drawer"
     assert len(fake.training_sentences()["stack_block"]) == 7
