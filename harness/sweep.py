@@ -214,7 +214,8 @@ class Sweep:
         self._to_play = list({job.cell.identity: job.cell for job in jobs}.values())
         digests = [digest for store in self._stores.values() for digest in store.digests().values()]
         self._purse = Purse(EpisodeGuard.of(cells[0].config["budget"]).sweep, (d.spent for d in digests))
-        self._out_of_budget = ""
+        self._over = ""
+        """Why no more episodes are handed out, although some are left."""
         self._earlier = {
             (identity, digest.episode): digest.spent
             for identity, store in self._stores.items()
@@ -358,14 +359,19 @@ class Sweep:
             row["status"] == "error"
             and row["error"] in RETRIED_ERRORS
             and job.attempt <= self._settings.retries
-            and self._stopping.wants(job.cell.identity, row["episode"])
-            and not self._purse.empty
+            and self._goes_on(job.cell.identity, row["episode"])
         ):
             self._earlier[job.cell.identity, row["episode"]] = Spent(**row["spent"])
             self._queue.put_first(Job(job.cell, job.key, job.attempt + 1))
             self._note(f"{self._title(job)}: {row['error']} ({row['reason'].splitlines()[0]}); played again")
             return
         self._write(job, row)
+
+    def _goes_on(self, identity: str, episode: str) -> bool:
+        """Whether another attempt at an episode may be handed out."""
+        if self._stop_requests or self._over or self._by_identity[identity].stopped or self._purse.empty:
+            return False
+        return self._stopping.wants(identity, episode)
 
     def _pay(self, job: Job, row: Row) -> None:
         """Count what an attempt cost, and add what earlier ones did to its row. What a worker had spent when it died
@@ -414,8 +420,7 @@ class Sweep:
         self._errors_in_a_row[job.cell.identity] += 1
         self._note(f"{self._title(job)}: error {row['error']}: {row['reason'].splitlines()[0]}")
         if self._settings.fail_fast or row["error"] in STOPPING_ERRORS:
-            dropped = len(self._queue.drain())
-            result.stopped = f"the sweep stopped at this error; {dropped} episodes were not played"
+            self._end(f"the sweep stopped at error {row['error']} of {self._title(job)}")
             return
         one_by_one = job.cell.identity in self._one_by_one
         if one_by_one or self._errors_in_a_row[job.cell.identity] >= self._settings.max_errors:
@@ -431,9 +436,13 @@ class Sweep:
     def _stop_when_spent(self) -> None:
         """Hand out no more episodes once the sweep's budget is reached; those in flight end."""
         if self._queue and (reached := self._purse.empty):
-            self._out_of_budget = f"{reached}; run the same command with a larger budget to go on"
-            self._progress.dropped(len(self._queue.drain()))
-            self._note(f"Stopping: {self._out_of_budget}.")
+            self._end(f"{reached}; run the same command with a larger budget to go on")
+            self._note(f"Stopping: {self._over}.")
+
+    def _end(self, why: str) -> None:
+        """Hand out no more episodes; those in flight end."""
+        self._over = self._over or why
+        self._progress.dropped(len(self._queue.drain()))
 
     def _row_of_dead(self, died: Died) -> Row:
         job = died.job
@@ -460,8 +469,8 @@ class Sweep:
         for store in self._stores.values():
             store.sync()
         for result in self._result.cells:
-            if self._out_of_budget and result.unplayed:
-                result.stopped = self._out_of_budget
+            if result.unplayed:
+                result.stopped = result.stopped or self._over
         named = {role for cell in self._to_play for role in roles.entries(cell.config["llm"])}
         if self._result.played and (unused := named - self._asked):
             self._result.notes.append(

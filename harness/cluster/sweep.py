@@ -85,7 +85,6 @@ class ClusterSweep(Sweep):
         self._seen: set[tuple[str, str, float]] = set()
         self._tails: dict[str, Tail] = {}
         self._ended: list[Given] = []
-        self._cancelled = False
 
     def _probe(self) -> None:
         """Each job asks its chat models by itself, on its node."""
@@ -155,8 +154,7 @@ class ClusterSweep(Sweep):
         if self._limited:
             self._purse = Purse(self._sweep_limits, self._costs.values())
             if (reached := self._purse.empty) and len(self._arrived) < len(self._wanted):
-                self._out_of_budget = f"{reached}; run the same command with a larger budget to go on"
-                self._cancel(self._out_of_budget)
+                self._cancel(f"{reached}; run the same command with a larger budget to go on")
 
     def _take(self, folder: str, row: Row) -> None:
         key = (folder, str(row["episode"]))
@@ -177,13 +175,12 @@ class ClusterSweep(Sweep):
         if digest.status == "error":
             self._note(f"{self._title(job)}: error {digest.error}: {digest.reason.partition(chr(10))[0]}")
             if self._settings.fail_fast or digest.error in STOPPING_ERRORS:
-                result.stopped = "the sweep stopped at this error"
-                self._cancel(result.stopped)
+                self._cancel(f"the sweep stopped at error {digest.error} of {self._title(job)}")
 
     def _cancel(self, why: str) -> None:
-        if self._cancelled:
+        if self._over:
             return
-        self._cancelled = True
+        self._over = why
         self._note(f"Cancelling the jobs: {why}.")
         self._scheduler.cancel([given.job for given in self._given])
 
@@ -191,14 +188,15 @@ class ClusterSweep(Sweep):
         if self._scheduler.lasting:
             self._note(f"{self._named()} will go on. {self._how_to_go_on()}")
         else:
-            self._cancel("interrupted; what is being played ends first, Ctrl-C again stops now")
+            self._cancel("interrupted")
+            self._note("What is being played ends first; Ctrl-C again stops now.")
 
     def _finish(self) -> None:
         for store in self._stores.values():
             store.open([given.part for given in self._given])
         self._take_what_others_wrote()
         missing = self._wanted.keys() - self._arrived
-        for given in self._ended:
+        for given in self._ended if not self._over else ():
             if left := sum((given.cell, episode) in missing for episode in given.episodes):
                 self._explain(given, left)
         super()._finish()

@@ -16,10 +16,11 @@ import pytest
 from harness import pool, store
 from harness.cells import Cell
 from harness.failures import UsageError
-from harness.play import comparable
+from harness.play import blank_row, comparable
+from harness.pool import Finished
 from harness.records import EpisodeKey
 from harness.store import StorageError
-from harness.sweep import Job, Queue, run_cells
+from harness.sweep import Job, Queue, Sweep, run_cells
 from harness.tracing import read
 
 MakeCell = Callable[..., Cell]
@@ -176,6 +177,51 @@ def test_a_cell_that_always_errs_is_given_up_and_others_finish(tmp_path: Path, m
     assert "in a row" in bad.stopped
     assert bad.unplayed + len(bad.errors) == 15
     assert {row.error for row in bad.errors} == {"simulator"}
+
+
+class InFlight(Sweep):
+    """Two episodes are being played; they end in the errors given. `stop`: Ctrl-C came meanwhile."""
+
+    ends: tuple[str, str] = ("quota", "simulator")
+    stop = False
+
+    def _play(self) -> None:
+        jobs = [self._queue.take(""), self._queue.take("")]
+        self._stop_requests = int(self.stop)
+        for job, kind in zip(jobs, self.ends, strict=True):
+            assert job is not None
+            row = blank_row(job.cell, job.key, "do nothing", "code", job.attempt)
+            self._handle(Finished(job, {**row, "error": kind, "reason": f"{kind} went wrong"}))
+
+
+def test_a_sweep_that_has_stopped_plays_nothing_again_and_says_of_all_cells_why(
+    tmp_path: Path, make_cell: MakeCell
+) -> None:
+    sweep = InFlight([make_cell(), make_cell(seed=1)], tmp_path)
+    result = sweep.run()
+    assert [row["error"] for row in store.load(tmp_path)] == ["quota", "simulator"]
+    assert len(sweep._queue) == 0
+    why = "the sweep stopped at error quota of noop noop seed 0 task0-s0-i0"
+    assert [(cell.unplayed, cell.stopped) for cell in result.cells] == [(13, why), (15, why)]
+
+
+def test_the_first_of_several_errors_that_stop_a_sweep_is_the_reason(
+    tmp_path: Path, make_cell: MakeCell
+) -> None:
+    class Spent(InFlight):
+        ends = ("price", "quota")
+
+    result = Spent([make_cell()], tmp_path).run()
+    assert result.cells[0].stopped == "the sweep stopped at error price of noop noop seed 0 task0-s0-i0"
+
+
+def test_what_breaks_after_ctrl_c_has_its_row(tmp_path: Path, make_cell: MakeCell) -> None:
+    class Stopped(InFlight):
+        ends = ("crash", "timeout")
+        stop = True
+
+    assert Stopped([make_cell()], tmp_path).run().interrupted
+    assert [row["error"] for row in store.load(tmp_path)] == ["crash", "timeout"]
 
 
 def test_trials_from_different_states_are_an_error(tmp_path: Path, make_cell: MakeCell) -> None:

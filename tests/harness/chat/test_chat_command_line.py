@@ -52,7 +52,7 @@ def test_a_sweep_is_recorded_and_replayed(tmp_path: Path, run: Run) -> None:
     differs = run("llm=replay", f"llm.from={tmp_path / 'out'}", "sampling.max_tokens=9", into="differs")
     assert differs.returncode == 1
     assert "-max_tokens: 512\n+max_tokens: 9\n stop: []\n" in differs.stderr
-    assert "the sweep stopped at this error; 14 episodes were not played" in differs.stderr
+    assert "14 not played. the sweep stopped at error replay of " in differs.stderr
 
 
 def test_a_budget_ends_a_sweep_with_what_to_do_and_the_cache_pays_for_the_rest(

@@ -194,7 +194,7 @@ def test_the_first_error_cancels_the_jobs_when_asked_to(tmp_path: Path, make_cel
     result = run_on_cluster([cell], tmp_path / "out", scheduler, PLAN)
     assert scheduler.cancelled
     assert (len(result.cells[0].errors), result.complete) == (1, False)
-    assert result.cells[0].stopped == "the sweep stopped at this error"
+    assert result.cells[0].stopped == "the sweep stopped at error bug of noop noop seed 0 task0-s0-i0"
 
 
 def test_a_budget_is_kept_over_all_jobs(tmp_path: Path, make_cell: MakeCell) -> None:

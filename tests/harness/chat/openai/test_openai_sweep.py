@@ -132,7 +132,7 @@ def test_a_quota_that_runs_out_stops_the_sweep(
     result = run_cells([make_cell(method=ASKING, llm=llm(server))], tmp_path)
     found = rows(tmp_path)
     assert [row["error"] for row in found.values() if row["status"] == "error"] == ["quota"]
-    assert "the sweep stopped at this error" in result.cells[0].stopped
+    assert "the sweep stopped at error quota of " in result.cells[0].stopped
     assert len(server.bodies) == 3
 
 
