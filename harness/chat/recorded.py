@@ -10,6 +10,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -109,7 +110,9 @@ def export(sources: Sequence[Path], target: Path) -> tuple[int, int, list[str]]:
     seen: set[str] = set()
     with _writing(target) as write:
         write({"recording": FORMAT, "engram": __version__})
-        for folder in [folder for source in sources for folder in _folders(source)]:
+        for folder in {
+            folder.resolve(): folder for source in sources for folder in _folders(source)
+        }.values():
             cell = _recorded(folder)
             named = ("method", "env", "seed", "llm", "work")
             write({"cell": cell.identity, **{name: getattr(cell, name) for name in named}})
@@ -225,19 +228,19 @@ def _in_file(path: Path) -> list[RecordedCell]:
                     for message in call["messages"]:
                         tracing.restore(message, texts)
                 episodes[-1][line["episode"]] = [Call.of(call) for call in line["calls"]]
-    except (OSError, EOFError, ValueError, KeyError, AttributeError, IndexError) as error:
+        return [
+            RecordedCell(
+                *(line["method"], line["env"], line["seed"], line["llm"], line["work"], line["cell"]),
+                where=f"{path}, cell {line['cell']}",
+                calls=own.get,
+            )
+            for line, own in zip(cells, episodes, strict=True)
+        ]
+    except (OSError, EOFError, zlib.error, ValueError, LookupError, AttributeError, TypeError) as error:
         raise UsageError(
             f"{path} is not a recording, or it was cut off ({type(error).__name__}: {error}). "
             "`python -m harness cache export` writes one."
         ) from error
-    return [
-        RecordedCell(
-            *(line["method"], line["env"], line["seed"], line["llm"], line["work"], line["cell"]),
-            where=f"{path}, cell {line['cell']}",
-            calls=own.get,
-        )
-        for line, own in zip(cells, episodes, strict=True)
-    ]
 
 
 @contextmanager

@@ -71,6 +71,8 @@ def _prune(options: argparse.Namespace) -> int:
 
     if options.all == (options.model is not None or options.days is not None):
         raise UsageError("Say which replies: --model NAME, --days N, both, or --all.")
+    if options.days is not None and not 0 <= options.days < float("inf"):
+        raise UsageError(f"--days {options.days:g}: a number of days from 0 on.")
     before = None if options.days is None else time.time() - 86400 * options.days
     with closing(opened(options.path)) as cache:
         dropped = cache.prune(options.model, before)
@@ -84,9 +86,13 @@ def _export(options: argparse.Namespace) -> int:
     from pathlib import Path
 
     from harness.chat.recorded import export
+    from harness.failures import UsageError
 
     target = Path(options.out)
-    episodes, calls, left_out = export([Path(source) for source in options.sources], target)
+    try:
+        episodes, calls, left_out = export([Path(source) for source in options.sources], target)
+    except OSError as error:
+        raise UsageError(f"{target} was not written: {error.filename}: {error.strerror}.") from error
     for line in left_out:
         print(f"left out: {line}", file=sys.stderr)
     size = target.stat().st_size / 1000

@@ -100,6 +100,8 @@ def test_the_cache_is_listed_and_pruned(tmp_path: Path) -> None:
     assert [row[:4] for row in rows[1:]] == [["m-1", "2", "14", "$2.50"], ["m-2", "1", "7", "unknown"]]
     assert command("prune")[0] == 2
     assert command("prune", "--all", "--model", "m-1")[0] == 2
+    for days in ("nan", "inf", "-1"):  # SQLite takes a nan for nothing, which is any age
+        assert command("prune", "--days", days)[0] == 2
     assert command("prune", "--days", "1")[1].startswith("0 replies dropped, 3 left")
     assert command("prune", "--model", "m-1")[1].startswith("2 replies dropped, 1 left")
     assert command("prune", "--all")[1].startswith("1 replies dropped, 0 left")

@@ -268,6 +268,9 @@ def test_a_file_is_small_whole_and_the_same_each_time(tmp_path: Path, recorded: 
         lambda data: gzip.compress(b"[1, 2]\n"),
         lambda data: gzip.compress(b'{"recording": 99}\n'),
         lambda data: gzip.compress(b'{"recording": 1}\n{"episode": "x", "calls": []}\n'),
+        lambda data: gzip.compress(b'{"recording": 1}\n{"cell": "c"}\n'),
+        lambda data: gzip.compress(b'{"recording": 1}\n[1]\n'),
+        lambda data: data[:10] + b"\xff" * (len(data) - 10),  # a head of gzip, and nothing that unpacks
     ],
 )
 def test_a_file_that_cannot_be_read_is_told_before_anything_runs(
@@ -299,6 +302,18 @@ def test_the_command_exports(tmp_path: Path, recorded: Path, capsys: pytest.Capt
     assert Replay(str(target)).problems() == []
     assert main(harness.commands, "", ["cache", "export", "--from", str(tmp_path / "no"), "--out", "x"]) == 2
     assert "is not there" in capsys.readouterr().err
+    (tmp_path / "taken").mkdir()
+    onto = ["cache", "export", "--from", str(recorded), "--out", str(tmp_path / "taken")]
+    assert main(harness.commands, "", onto) == 2
+    assert f"{tmp_path / 'taken'} was not written" in capsys.readouterr().err
+    assert not (tmp_path / "taken.tmp").exists()
+
+
+def test_a_cell_that_is_named_twice_is_exported_once(tmp_path: Path, recorded: Path) -> None:
+    once, twice = tmp_path / "once.gz", tmp_path / "twice.gz"
+    found = export([recorded], once)
+    assert export([recorded, *sorted(path.parent for path in recorded.glob("*/cell.json"))], twice) == found
+    assert once.read_bytes() == twice.read_bytes()
 
 
 @pytest.fixture
