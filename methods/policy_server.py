@@ -9,6 +9,8 @@ import threading
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 from harness.addresses import is_local
 from harness.failures import PolicyServerError
@@ -24,7 +26,7 @@ LARGEST_ANSWER = 1 << 26
 
 def problems(url: str) -> list[Problem]:
     """What keeps this machine from talking to the server; whether it runs is found out when it is asked."""
-    if not url.startswith(("ws://", "wss://")):
+    if not _is_address(url):
         return [Problem(f"server is {url!r}, which is no address", "Write method.server=ws://host:port")]
     missing = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
     if missing:
@@ -33,6 +35,24 @@ def problems(url: str) -> list[Problem]:
         )
         return [Problem(what, "pip install 'engram[robots]'")]
     return []
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("ws", "wss") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is none, or half an IPv6 address
+        return False
+
+
+def _proxy(url: str) -> str:
+    """That a proxy stands between, where websockets takes one; its own address may hold a password."""
+    parts = urlsplit(url)
+    if is_local(url) or proxy_bypass(parts.hostname or ""):
+        return ""
+    kinds = ("wss", "socks", "https") if parts.scheme == "wss" else ("ws", "socks", "https", "http")
+    found = next((kind for kind in kinds if kind in getproxies()), "")
+    return f" (through the proxy of the variable {found}_proxy)" if found else ""
 
 
 class PolicyServer:
@@ -128,7 +148,8 @@ class PolicyServer:
         return content
 
     def _broken(self, what: str, error: Exception) -> PolicyServerError:
-        return PolicyServerError(f"the policy server {self._url} {what}: {type(error).__name__}: {error}")
+        where = f"{self._url}{_proxy(self._url)}"
+        return PolicyServerError(f"the policy server {where} {what}: {type(error).__name__}: {error}")
 
 
 def pack(content: Mapping[str, Any]) -> bytes:

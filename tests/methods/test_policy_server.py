@@ -213,7 +213,8 @@ def test_no_proxy_stands_before_a_server_on_this_machine(
     with serving(answering(UP)) as url:
         one, _ = play(url, stage, prompts)
     assert one.episode.trials[0].success
-    with pytest.raises(PolicyServerError, match="cannot be reached: ConnectionRefusedError"):
+    said = r"policy\.invalid:8000 \(through the proxy of the variable https_proxy\) cannot be reached: Connection"
+    with pytest.raises(PolicyServerError, match=said):
         PolicyServer("ws://policy.invalid:8000", 5.0)  # the proxy refused: the name was looked up nowhere
 
 
@@ -300,6 +301,9 @@ def test_what_is_missing_is_a_problem_before_anything_runs(monkeypatch: pytest.M
         "server is 'localhost:8000', which is no address",
         "Write method.server=ws://host:port",
     )
+    for url in ("ws://", "ws:///x", "ws://robot:99999", "ws://robot:zero", "ws://robot:0", "ws://[::1"):
+        (problem,) = Policy(server=url).problems()
+        assert problem.what == f"server is {url!r}, which is no address"
     monkeypatch.setattr(policy_server.importlib.util, "find_spec", lambda name: None)
     (problem,) = Policy(server="ws://localhost:8000").problems()
     assert "websockets and msgpack" in problem.what
