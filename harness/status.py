@@ -136,7 +136,9 @@ class Status:
         self.started = max(cell.started for cell in self.cells)
         newest = max(self.started, *(cell.last or 0.0 for cell in self.cells))
         patience = max(cell.timeout for cell in self.cells) + SLACK
-        self.running = holder(self.root, recent=self.now - newest < patience) or given_to(self.root)
+        self.running = holder(self.root, recent=self.now - newest < patience)
+        if not self.running and any(cell.to_play for cell in self.cells):
+            self.running = given_to(self.root)
 
     @property
     def total(self) -> int:

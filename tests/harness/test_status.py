@@ -14,6 +14,7 @@ import pytest
 
 from harness import commands
 from harness.cells import Cell
+from harness.cluster import record
 from harness.commandline import main
 from harness.failures import UsageError
 from harness.status import Status
@@ -221,3 +222,15 @@ def test_of_a_real_sweep(tmp_path: Path, make_cell: MakeCell) -> None:
     )  # the same environment, more scenes: another cell
     status.look()
     assert [cell.total for cell in status.cells] == [15, 18, 15]
+
+
+def test_jobs_that_nobody_waits_for_play_it_as_long_as_there_is_something_to_play(experiment: Folder) -> None:
+    """Else `harness track`, which follows whoever plays, would wait for a job that ended long ago."""
+    cell = experiment.cell("a", ["t-s0-i0", "t-s1-i0"], started=NOW)
+    given = record.Given("7_0", "a", "episodes-x-00000.jsonl", ("t-s0-i0", "t-s1-i0"))
+    record.write(experiment.root, "slurm", [given])
+    append(cell, "t-s0-i0", "success", NOW + 10)
+    assert look(experiment).running == "slurm job 7, unless it has ended"
+    append(cell, "t-s1-i0", "error", NOW + 20)
+    status = look(experiment)
+    assert (status.running, status.complete) == ("", False)
