@@ -21,6 +21,11 @@ from harness.store import StorageError
 
 FULL = "HYDRA_FULL_ERROR"
 FULL_DISK = (errno.ENOSPC, errno.EDQUOT)
+NO_FOLDER = (
+    *(errno.ENAMETOOLONG, errno.EACCES, errno.EPERM, errno.EROFS),
+    *(errno.ENOTDIR, errno.EEXIST),
+)
+"""Why a folder for results cannot be made."""
 WANTS_TRACEBACK = os.environ.get(FULL) == "1"
 
 
@@ -41,6 +46,13 @@ def messages() -> Iterator[None]:
         print(f"Error: {explain(error)}", file=sys.stderr)
         sys.exit(1 if isinstance(error, StorageError) else 2)
     except OSError as error:
+        if not WANTS_TRACEBACK and isinstance(error.filename, str) and error.errno in NO_FOLDER:
+            print(
+                f"Error: {error.filename}: {error.strerror}. Name a folder for the results that can be made: name=..., "
+                "or hydra.run.dir=... (with -m hydra.sweep.dir=...).",
+                file=sys.stderr,
+            )
+            sys.exit(2)
         if WANTS_TRACEBACK or error.errno not in FULL_DISK:
             raise
         print(

@@ -134,6 +134,16 @@ def test_a_mistake_in_a_launchers_keys_gets_one_message(tmp_path: Path, argument
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("sweep", [True, False])
+@pytest.mark.parametrize("folder", ["x" * 300, "taken", "taken/below"])
+def test_a_folder_that_cannot_be_made_gets_one_message(tmp_path: Path, sweep: bool, folder: str) -> None:
+    (tmp_path / "taken").write_text("a file")
+    done = run(tmp_path / folder, *["-m"] * sweep)
+    assert done.returncode == 2
+    assert "Name a folder for the results that can be made" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_a_mistake_in_one_cell_of_a_sweep_is_told_before_any_runs(tmp_path: Path) -> None:
     done = run(tmp_path, "-m", "env.tasks=[task0],[task7]")
     assert done.returncode == 2
