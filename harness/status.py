@@ -188,12 +188,13 @@ def open_cell(description: Path) -> CellStatus:
 
 
 def read_plan(folder: Path) -> tuple[frozenset[str], float]:
-    """The episodes that the newest command asked of a cell, and when it started."""
+    """The episodes that the newest command asked of a cell, and when it started; nothing where that is not on record: a
+    machine that crashed may have left the file empty, and the next start writes it anew."""
     try:
         plan = json.loads((folder / PLAN).read_text(encoding="utf-8"))
-    except FileNotFoundError:
+        return frozenset(plan["episodes"]), float(plan["started"])
+    except (FileNotFoundError, ValueError):
         return frozenset(), 0.0
-    return frozenset(plan["episodes"]), float(plan["started"])
 
 
 def end_of(row: Row) -> float:

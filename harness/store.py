@@ -127,7 +127,7 @@ class CellStore:
         if description.exists():
             check_format(description)
         else:
-            _write_whole(description, json.dumps(self._description(), indent=1, sort_keys=True) + "\n")
+            write_whole(description, json.dumps(self._description(), indent=1, sort_keys=True) + "\n")
         files = row_files(self.folder)
         ours = [
             path for path in files if path == self._path or not (self._part or path.name in being_written)
@@ -135,7 +135,7 @@ class CellStore:
         rows = self._mend(ours)
         for path in files:
             if path not in ours:
-                rows |= {key: row for key, row in read_rows(path)[0].items() if not _is_final(rows.get(key))}
+                _add(read_rows(path)[0], rows)
         self._digests = {key: Digest.of(row) for key, row in rows.items()}
 
     def _mend(self, files: Sequence[Path]) -> dict[str, Row]:
@@ -144,15 +144,13 @@ class CellStore:
         torn = lines = 0
         for path in files:
             found, cut, total = read_rows(path)
-            for key, row in found.items():
-                rows.pop(key, None)
-                rows[key] = row
+            _add(found, rows)
             torn, lines = torn + cut, lines + total
             if cut:
                 with open(self.folder / TORN, "ab") as aside:
                     aside.write(_torn_tail(path) + b"\n")
         if torn or lines > len(rows) or any(path != self._path for path in files):
-            _write_whole(self._path, "".join(_line(row) for row in rows.values()))
+            write_whole(self._path, "".join(_line(row) for row in rows.values()))
         for path in files:
             if path != self._path:
                 path.unlink()
@@ -237,10 +235,17 @@ def read_cell(folder: Path) -> dict[str, Row]:
     """Newest row per episode of a cell, in the order in which they were written. Raises as `read_rows` does."""
     rows: dict[str, Row] = {}
     for path in row_files(folder):
-        for key, row in read_rows(path)[0].items():
+        _add(read_rows(path)[0], rows)
+    return rows
+
+
+def _add(found: Mapping[str, Row], rows: dict[str, Row]) -> None:
+    """Add the rows of a file to those of the files before. Two jobs may have played an episode, where a sweep was killed
+    and its job wrote on: an error of one takes no verdict of the other away."""
+    for key, row in found.items():
+        if _is_final(row) or not _is_final(rows.get(key)):
             rows.pop(key, None)
             rows[key] = row
-    return rows
 
 
 def read_rows(path: Path) -> tuple[dict[str, Row], int, int]:
@@ -304,7 +309,8 @@ def _torn_tail(path: Path) -> bytes:
     return data[data.rfind(b"\n") + 1 :]
 
 
-def _write_whole(path: Path, text: str) -> None:
+def write_whole(path: Path, text: str) -> None:
+    """Replace a file; after a crash of the machine it is the old one or the new one, whole."""
     temporary = path.with_name(path.name + ".tmp")
     with open(temporary, "w", encoding="utf-8") as file:
         file.write(text)

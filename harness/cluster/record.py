@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from harness.failures import UsageError
-from harness.store import PARTS
+from harness.store import PARTS, write_whole
 
 FOLDER = ".jobs"
 """In an experiment's folder: this record, and what schedulers and jobs write beside rows."""
@@ -60,10 +60,8 @@ def write(root: Path, scheduler: str, jobs: Sequence[Given]) -> None:
         path.unlink(missing_ok=True)
         return
     path.parent.mkdir(exist_ok=True)
-    temporary = path.with_suffix(".tmp")
     content = {"scheduler": scheduler, "jobs": [asdict(given) for given in jobs]}
-    temporary.write_text(json.dumps(content) + "\n", encoding="utf-8")
-    temporary.replace(path)
+    write_whole(path, json.dumps(content) + "\n")
 
 
 def tidy(root: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from harness.failures import UsageError
 from harness.stopping.plan import Comparison
+from harness.store import write_whole
 
 FILE = "sequential.json"
 
@@ -105,9 +106,7 @@ def write(root: Path, record: Record) -> None:
     """Replace the record."""
     counted = {folder: sorted(episodes) for folder, episodes in record.counted.items()}
     content = {"comparisons": [asdict(one) for one in record.comparisons], "counted": counted}
-    temporary = root / f"{FILE}.tmp"
-    temporary.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    temporary.replace(root / FILE)
+    write_whole(root / FILE, json.dumps(content, indent=1) + "\n")
 
 
 def release(root: Path, folders: Collection[str]) -> None:

@@ -234,3 +234,11 @@ def test_jobs_that_nobody_waits_for_play_it_as_long_as_there_is_something_to_pla
     append(cell, "t-s1-i0", "error", NOW + 20)
     status = look(experiment)
     assert (status.running, status.complete) == ("", False)
+
+
+def test_a_plan_that_a_crash_of_the_machine_left_empty_is_none(experiment: Folder) -> None:
+    cell = experiment.cell("a", ["t-s0-i0", "t-s1-i0"])
+    append(cell, "t-s0-i0", "success", NOW + 10)
+    (cell / "plan.json").write_text("")
+    status = look(experiment)
+    assert (status.done, status.total) == (1, 1)

@@ -217,3 +217,18 @@ def test_a_job_mends_its_own_part_only(cell_store: CellStore) -> None:
     assert not (cell_store.folder / store.ROWS).exists()
     assert reopened(cell_store).torn == 1
     assert [r["episode"] for r in store.load(cell_store.folder.parent)] == ["a", "b"]
+
+
+def test_an_error_of_one_job_takes_no_verdict_of_another_away(cell_store: CellStore) -> None:
+    cell_store.append(row("a"))
+    first, second = part(cell_store, "1"), part(cell_store, "2")
+    first.append(row("b"))
+    second.append(row("a", status="error", error="crash"))
+    second.append(row("b", status="error", error="crash"))
+    second.append(row("c", status="error", error="crash"))
+    expected = {"a": "success", "b": "success", "c": "error"}
+    assert {key: found["status"] for key, found in store.read_cell(cell_store.folder).items()} == expected
+    again = CellStore(cell_store.folder.parent, cell_store.cell)
+    again.open()
+    assert {key: found.status for key, found in again.digests().items()} == expected
+    assert [path.name for path in store.row_files(cell_store.folder)] == [store.ROWS]
