@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import socket
 import sys
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Coroutine, Sequence
+from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import uvicorn
-from anyio.to_thread import current_default_thread_limiter
-from fastapi import FastAPI, File, Form, HTTPException, Request, UploadFile
+from fastapi import FastAPI, File, Form, Request, UploadFile
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BeforeValidator
@@ -25,18 +25,17 @@ from methods.hime.server.pictures import MOST, Sent, moments
 from methods.hime.server.register import Register
 from methods.hime.server.shapes import Mode, Refused, ResumeState, TaskState, UserInstruction, Words
 from methods.hime.server.tasks import Setup
+from methods.hime.server.threads import begun
 from methods.hime.triggers import Sentry
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
     from harness.serving import Service
     from methods.hime.hierarchy import Hierarchy
 
 LARGEST_REQUEST = 256 << 20
 """Bytes."""
-THREADS = 256
-"""Requests that can be under way; one that waits for a model takes one."""
+MOST_REQUESTS = 256
+"""That can be under way."""
 PUBLISHED = {
     (True, True): "hime",
     (False, True): "hime_no_sentry",
@@ -58,23 +57,29 @@ def serve(method: Hierarchy, service: Service) -> None:
         for trouble in register.troubles:
             print(f"left out: {trouble}", file=sys.stderr)
         _tell(service, listening, register, folder)
-        config = uvicorn.Config(application(method, service, register), log_level="warning", access_log=False)
-        config.timeout_graceful_shutdown = 2  # who waits for a model would wait for long; nothing is lost
+        config = uvicorn.Config(
+            application(method, service, register),
+            log_level="warning",
+            access_log=False,
+            limit_concurrency=MOST_REQUESTS,
+            timeout_graceful_shutdown=2,  # who waits for a model would wait for long
+        )
         uvicorn.Server(config).run(sockets=[listening])
 
 
 def application(method: Hierarchy, service: Service, register: Register) -> FastAPI:
     """The routes; `shapes` says what they take and give."""
     routes = _Routes(method, service, register)
-    app = FastAPI(title=f"engram: {service.method}", lifespan=_with_threads)
-    app.add_api_route("/tasks", routes.begin, methods=["POST"])
-    app.add_api_route("/tasks/{task_id}/step", routes.step, methods=["POST"])
-    app.add_api_route("/tasks/{task_id}/user_instruction", routes.user_instruction, methods=["POST"])
-    app.add_api_route("/resume_state", routes.resume_state, methods=["GET"])
+    app = FastAPI(title=f"engram: {service.method}", max_body_size=LARGEST_REQUEST)
+    app.add_api_route("/tasks", _in_thread(routes.begin), methods=["POST"])
+    app.add_api_route("/tasks/{task_id}/step", _in_thread(routes.step), methods=["POST"])
+    app.add_api_route(
+        "/tasks/{task_id}/user_instruction", _in_thread(routes.user_instruction), methods=["POST"]
+    )
+    app.add_api_route("/resume_state", _in_thread(routes.resume_state), methods=["GET"])
     app.add_exception_handler(RequestValidationError, _malformed)
     app.add_exception_handler(Refused, _refused)
     app.add_exception_handler(OSError, _unwritten)
-    app.add_middleware(_Limit)
     return app
 
 
@@ -83,8 +88,6 @@ def _plain(word: Any) -> Any:
 
 
 class _Routes:
-    """FastAPI gives each request a thread."""
-
     def __init__(self, method: Hierarchy, service: Service, register: Register) -> None:
         self._method, self._service, self._register = method, service, register
 
@@ -174,40 +177,27 @@ class _Routes:
         )
 
 
-class _Limit:
-    """Refuses a request that is too large before it is read to its end."""
+def _in_thread(route: Callable[..., Any]) -> Callable[..., Coroutine[Any, Any, Any]]:
+    """The route as FastAPI calls it, in a thread of its own."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+    @wraps(route)
+    async def carried_out(**given: Any) -> Any:
+        try:
+            return await asyncio.wrap_future(begun(partial(route, **given), "request"))
+        except asyncio.CancelledError:
+            raise Refused(
+                503,
+                "The server was stopped before it had an answer. It goes on with the state before this request.",
+            ) from None
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        left = LARGEST_REQUEST
-
-        async def limited() -> Message:
-            nonlocal left
-            message = await receive()
-            left -= len(message.get("body", b""))
-            if left < 0:
-                raise HTTPException(413, f"The request has more than {LARGEST_REQUEST} bytes.")
-            return message
-
-        await self._app(scope, limited, send)
-
-
-@asynccontextmanager
-async def _with_threads(app: FastAPI) -> AsyncIterator[None]:
-    current_default_thread_limiter().total_tokens = THREADS
-    yield
+    return carried_out
 
 
 def _sent(upload: UploadFile, name: str) -> Sent:
     return Sent(name, upload.file.read())
 
 
-def _malformed(request: Request, error: Exception) -> JSONResponse:
+async def _malformed(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     found = [
         f"{'.'.join(str(part) for part in one['loc'] if part != 'body') or 'the request'}: {one['msg']}"
@@ -216,12 +206,12 @@ def _malformed(request: Request, error: Exception) -> JSONResponse:
     return JSONResponse({"detail": "; ".join(found)}, 422)
 
 
-def _refused(request: Request, error: Exception) -> JSONResponse:
+async def _refused(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, Refused)
     return JSONResponse({"detail": str(error)}, error.status)
 
 
-def _unwritten(request: Request, error: Exception) -> JSONResponse:
+async def _unwritten(request: Request, error: Exception) -> JSONResponse:
     print(f"A task cannot be kept: {error}", file=sys.stderr)
     return JSONResponse({"detail": f"The server cannot keep the task on its disk: {error}."}, 507)
 

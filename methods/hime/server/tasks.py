@@ -24,6 +24,7 @@ from harness.protocols import Message, Reply
 from methods.hime.frames import Frame
 from methods.hime.server import store
 from methods.hime.server.shapes import Mode, RuntimeState, TaskState
+from methods.hime.server.threads import begun
 from methods.hime.session import PLANNER, Session, Thought, Trigger
 from methods.hime.triggers import Periodic, Sentry
 from methods.record_memory import Picture
@@ -180,16 +181,7 @@ class Task:
             return
         self._before = self._saved()
         self._failure = self._role = ""
-        future: Future[Thought] = Future()
-
-        def think() -> None:
-            try:
-                future.set_result(self._session.think())
-            except Exception as error:
-                future.set_exception(error)
-
-        self._thinking = future
-        threading.Thread(target=think, name=f"task {self._name}", daemon=True).start()
+        self._thinking = begun(self._session.think, f"task {self._name}")
 
     def _think(self) -> None:
         """Ask who is due, now, and take up what is found."""
