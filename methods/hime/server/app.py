@@ -231,7 +231,7 @@ def _tell(service: Service, listening: socket.socket, register: Register, folder
     url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
     print(f"method={service.method} llm={service.llm} at {url}", flush=True)
     print(
-        f"{len(register.states())} tasks in {folder}; a step is one check, whatever method.trigger.every is",
+        f"Tasks in {folder}: {len(register.states())}. A step is one check, whatever method.trigger.every is.",
         flush=True,
     )
     if not is_local(url):

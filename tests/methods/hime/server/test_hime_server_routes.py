@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import threading
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -416,6 +418,43 @@ def test_a_fault_of_ours_is_a_failed_task_and_the_log_has_it(serve, said, capfd)
     state = robot.create("Tidy up.").json()
     assert state["runtime_state"] == "failed" and "ZeroDivisionError: by zero" in state["summary"]
     assert "Traceback" in capfd.readouterr().err
+
+
+def test_a_disk_that_takes_nothing_is_told_and_the_next_step_tries_again(serve, said, monkeypatch) -> None:
+    robot = serve(HIME, planner=said(FIRST, second(f"[current] {LEFT}")), sentry=said(NOT_DONE, NOT_DONE))
+    robot.create("Tidy up.")
+
+    def full(path: Path, text: str) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("methods.hime.server.store._write_whole", full)
+        refused = robot.step(moments=2)
+    assert refused.status_code == 507 and "No space left on device" in refused.json()["detail"]
+    assert robot.step(moments=2).json()["runtime_state"] == "observing"
+    task = robot.task
+    robot = serve(HIME, planner=said(), sentry=said(DONE))
+    robot.task = task
+    assert robot.step(moments=1).json()["runtime_state"] == "failed"  # its planner has no answer left
+
+
+def test_a_folder_that_holds_no_task_stops_no_other_one(serve, said, tmp_path) -> None:
+    robot = serve(HIME, planner=said(*[FIRST, second(f"[current] {LEFT}")] * 2), sentry=said(NOT_DONE))
+    robot.create("Tidy up.")
+    broken = robot.task
+    robot.create("Tidy up.")
+    whole = robot.task
+    (planner,) = (tmp_path / "state" / broken).glob("planner-*.json")
+    planner.unlink()
+    (tmp_path / "state" / "other").mkdir()
+    (tmp_path / "state" / "other" / "task.json").write_text("{")
+    robot = serve(HIME, planner=said(), sentry=said(NOT_DONE))
+    robot.task = broken
+    refused = robot.step(moments=1)
+    assert refused.status_code == 409 and "cannot be read as a task" in refused.json()["detail"]
+    robot.task = whole
+    assert robot.step(moments=1).status_code == 200
+    assert [state["task_id"] for state in robot.resume()["tasks"]] == [whole, broken]
 
 
 def test_the_answer_is_the_shape_that_is_written_down() -> None:
