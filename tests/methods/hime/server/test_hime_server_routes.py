@@ -397,6 +397,25 @@ def test_an_unknown_task_is_404(serve, said, name) -> None:
     assert robot.step(moments=1).status_code == 404
 
 
+def test_one_bad_picture_and_nothing_of_the_step_has_happened(serve, said) -> None:
+    sentry = said(NOT_DONE)
+    robot = serve(HIME, planner=said(FIRST, second(f"[current] {LEFT}")), sentry=sentry)
+    robot.create("Tidy up.")
+    good, bad = png(), b"not a picture"
+    files = [("image", ("a.png", good)), ("image", ("b.png", bad, "image/png"))]
+    files += [("waist_image", ("c.png", good)), ("waist_image", ("d.png", good))]
+    refused = robot.http.post(f"/tasks/{robot.task}/step", files=files)
+    assert (refused.status_code, refused.json()["detail"]) == (415, "image 2 is neither a PNG nor a JPEG.")
+    begun = robot.http.post(
+        "/tasks",
+        data={"global_instruction": "Tidy up."},
+        files=[("initial_image", ("a.png", good)), ("initial_waist_image", ("b.png", b""))],
+    )
+    assert (begun.status_code, begun.json()["detail"]) == (422, "initial_waist_image is empty.")
+    robot.step(moments=2)
+    assert len(sentry.heard[0][-1].images) == 3 and len(robot.resume()["tasks"]) == 1
+
+
 def test_too_many_moments_and_too_large_a_request_are_refused(serve, said, monkeypatch) -> None:
     robot = serve(HIME, planner=said(FIRST, second(f"[current] {LEFT}")), sentry=said())
     robot.create("Tidy up.")
