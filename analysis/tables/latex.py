@@ -4,9 +4,8 @@ depends on nothing but the numbers."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import groupby
 
-from analysis.tables.layout import DASH, Layout, Line, Text
+from analysis.tables.layout import DASH, Layout, Line, Text, grouped
 
 _SIGNS = {
     "\\": r"\textbackslash{}",
@@ -88,19 +87,17 @@ def _figure(name: str, caption: str) -> str:
 
 
 def _heads(heads: Sequence[str]) -> str:
-    """One line, or two where heads are like `Group: column`: what stands side by side in a group shares its name."""
-    parts = [head.rpartition(": ") for head in heads]
-    below = " & ".join(escape(column) for _, _, column in parts)
-    if not any(group for group, _, _ in parts):
+    """One line, or two where columns have groups."""
+    groups, columns = grouped(heads)
+    below = " & ".join(map(escape, columns))
+    if not groups:
         return below
-    above, rules, start = [], [], 1
-    for group, members in groupby(parts, key=lambda part: part[0]):
-        count = len(list(members))
-        above.append(f"\\multicolumn{{{count}}}{{c}}{{{escape(group)}}}")
-        if group:
-            rules.append(f"\\cmidrule(lr){{{start}-{start + count - 1}}}")
+    above, rules, start = [], "", 1
+    for name, count in groups:
+        above.append(f"\\multicolumn{{{count}}}{{c}}{{{escape(name)}}}")
+        rules += f"\\cmidrule(lr){{{start}-{start + count - 1}}}" if name else ""
         start += count
-    return f"{' & '.join(above)} \\\\\n{''.join(rules)}\n{below}"
+    return f"{' & '.join(above)} \\\\\n{rules}\n{below}"
 
 
 def _line(line: Line, first: bool) -> str:

@@ -9,9 +9,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import groupby
 from typing import Literal
 
 from analysis.items import WORLDS, Group, Item
@@ -76,6 +77,14 @@ def arrange(computed: Computed) -> Layout:
     unit = ", percent" if all(item.measure_of(column).unit == "percent" for column in item.columns) else ""
     heads = ("", *(column.label for column in item.columns))
     return Layout(item.name, f"{item.heading}{unit}", heads, tuple(lines), tuple(_notes(computed)))
+
+
+def grouped(heads: Sequence[str]) -> tuple[list[tuple[str, int]], list[str]]:
+    """Heads like `Group: column` apart: the groups side by side, each with its number of columns (an empty name for none),
+    and the columns. No groups where no head has one."""
+    parts = [head.rpartition(": ") for head in heads]
+    groups = [(name, len(list(members))) for name, members in groupby(name for name, _, _ in parts)]
+    return groups if any(name for name, _ in groups) else [], [column for _, _, column in parts]
 
 
 def rounded(value: Fraction, decimals: int = 1) -> str:

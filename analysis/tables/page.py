@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from analysis.tables.layout import Layout, Line, Text
+from analysis.tables.layout import Layout, Line, Text, grouped
 
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #1c1c1c; margin: 2rem auto; max-width: 78rem; padding: 0 1rem; }
@@ -14,6 +14,7 @@ table { border-collapse: collapse; border-top: 2px solid; border-bottom: 2px sol
 th, td { padding: .15rem .7rem; text-align: right; white-space: nowrap; }
 th:first-child, td:first-child { text-align: left; }
 thead tr { border-bottom: 1px solid; }
+th[colspan] { text-align: center; }
 tr.ours td { padding-top: .6rem; }
 tr.interval { font-size: 80%; color: #666; }
 tr.published { font-style: italic; color: #666; }
@@ -47,12 +48,15 @@ class Section:
 
 def table(layout: Layout) -> str:
     """Title, table and notes, as a section."""
-    heads = "".join(f"<th>{escape(head)}</th>" for head in layout.heads)
+    groups, columns = grouped(layout.heads)
+    above = "".join(f'<th colspan="{count}">{escape(name)}</th>' for name, count in groups)
+    heads = "".join(f"<th>{escape(head)}</th>" for head in columns)
+    rows = f"<tr>{above}</tr><tr>{heads}</tr>" if groups else f"<tr>{heads}</tr>"
     body = "\n".join(_line(line) for line in layout.lines)
     notes = "\n".join(f"<li>{escape(note)}</li>" for note in layout.notes)
     return (
         f'<section id="{escape(layout.name)}">\n<h2>{escape(layout.title)}</h2>\n<table>\n'
-        f"<thead><tr>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>\n<ul>\n{notes}\n</ul>\n</section>\n"
+        f"<thead>{rows}</thead>\n<tbody>\n{body}\n</tbody>\n</table>\n<ul>\n{notes}\n</ul>\n</section>\n"
     )
 
 

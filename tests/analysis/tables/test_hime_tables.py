@@ -15,7 +15,7 @@ import pytest
 from analysis import items, rows
 from analysis.statistics import ratios
 from analysis.statistics.ratios import Sums
-from analysis.tables import latex, layout, spreadsheet
+from analysis.tables import latex, layout, markdown, page, spreadsheet
 from analysis.tables.entries import Computed, Entry, compute
 from harness.failures import UsageError
 from harness.store import CELL, ROWS
@@ -355,9 +355,15 @@ def test_an_item_of_one_task_has_its_spread_and_its_comparisons(tmp_path: Path) 
     assert fifo.texts[0].text == "41.7 ± 11.8"
 
 
-def test_heads_of_a_group_share_its_name_in_latex(tmp_path: Path) -> None:
+def test_heads_of_a_group_share_its_name(tmp_path: Path) -> None:
     write(tmp_path, facts(), facts(), facts())
-    text = latex.table(layout.arrange(table(tmp_path, "table2")))
+    arranged = layout.arrange(table(tmp_path, "table2"))
+    assert (
+        '<tr><th colspan="1"></th><th colspan="3">Object search</th><th colspan="3">Counting</th>'
+        '<th colspan="3">Rearrangement</th><th colspan="3">All</th></tr><tr><th></th><th>calls</th><th>hit (%)</th>'
+    ) in page.table(arranged)
+    assert "| Object search: calls |" in markdown.table(arranged)
+    text = latex.table(arranged)
     assert (
         r"\multicolumn{1}{c}{} & \multicolumn{3}{c}{Object search} & \multicolumn{3}{c}{Counting} & "
         r"\multicolumn{3}{c}{Rearrangement} & \multicolumn{3}{c}{All} \\"

@@ -106,11 +106,11 @@ def test_opengl_and_rays_agree(camera):
         assert np.corrcoef(shown[0].ravel(), flipped.ravel())[0, 1] < agreement - 0.04
 
 
-def test_an_unknown_renderer_is_a_usage_error():
+def test_an_unknown_renderer_is_told():
     with pytest.raises(UsageError, match="rays"):
         gl.resolve("ray")
-    with pytest.raises(UsageError, match="rays"):
-        Tabletop(renderer="opengl").open()
+    with pytest.raises(ValueError, match="renderer is `opengl`; it can be auto, egl, osmesa, rays"):
+        Tabletop(renderer="opengl")
 
 
 def test_a_backend_that_cannot_draw_is_refused_with_what_mends_it(monkeypatch):
