@@ -19,7 +19,7 @@ from harness.failures import UsageError
 from harness.protocols import LongHorizon, Problem
 from methods.executors import ExecutorConfig
 from methods.hime.planners import PlannerConfig
-from methods.hime.scores import MemoryScore, SentryScore, done
+from methods.hime.scores import MemoryScore, SentryScore, concerned, done
 from methods.hime.session import PLANNER, SENTRY, Session, Thought, Trigger
 from methods.hime.triggers import Sentry
 
@@ -98,6 +98,8 @@ class _Run:
         self._memory, self._sentry = MemoryScore(), SentryScore()
         self._thoughts: list[Thought] = []
         self._sizes: list[int] = []
+        self._planned_at: int | None = None
+        """Control step at which a planner with a memory was asked last."""
         self._checked: tuple[bool, bool | None] | None = None
         """Whether the Sentry has called the current subtask done, and the oracle's word at the last check."""
         self._began = 0
@@ -164,9 +166,10 @@ class _Run:
         if thought.decision is not None and before is not None:
             after = session.planner.remembered()
             self._sizes.append(len(after or ()))
-            index = env.current_subtask()
-            if index is not None:
-                self._memory.asked(index, env.subtasks()[index], before, thought.decision.retrieved)
+            if self._planned_at is not None:
+                about = concerned(thought.decision.subtask, env.subtasks(), env.current_subtask())
+                self._memory.asked(about, self._planned_at, before, thought.decision.retrieved)
+            self._planned_at = env.steps()
         return thought
 
     def _adopt(self, thought: Thought) -> None:
