@@ -65,7 +65,7 @@ def test_ray_gives_the_rows_of_the_local_pool_also_when_it_is_stopped_or_killed(
     sweep.send_signal(signal.SIGINT)
     _, told = sweep.communicate(timeout=300)
     assert sweep.returncode == 1, told
-    assert "what is being played ends first" in told
+    assert "What is being played ends first" in told
     stopped = len(rows_of(tmp_path / "ray"))
     assert 0 < stopped < 12
 
