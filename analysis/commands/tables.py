@@ -41,6 +41,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="only cells that have this, as in llm=rules",
     )
     parser.add_argument(
+        "--interval",
+        choices=["clopper-pearson", "wilson", "jeffreys"],
+        default="clopper-pearson",
+        help="of success rates (default: clopper-pearson, which is exact)",
+    )
+    parser.add_argument(
         "--check", action="store_true", help="write nothing; fail when a file is not what rows give"
     )
 
@@ -57,7 +63,9 @@ def run(options: argparse.Namespace) -> int:
     if found.torn:
         print(f"{found.torn} rows were cut off by a kill and are left out.", file=sys.stderr)
     where = dict(_pair(text) for text in options.where)
-    computed = [compute(item, found, where) for item in items.load(options.paper, options.item)]
+    computed = [
+        compute(item, found, where, options.interval) for item in items.load(options.paper, options.item)
+    ]
     filled = [one for one in computed if not one.empty]
     for one in computed:
         if one.empty:

@@ -3,7 +3,7 @@ They take the page's colours and need no script."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from math import floor, log10
 
@@ -11,14 +11,16 @@ from analysis.statistics.rates import Rate
 
 LABEL, PLOT, LINE, MARGIN = 240, 420, 24, 30
 """Pixels: width of names and of the scale from 0 to 100 %, height of a line, room for the scale's numbers."""
+LETTER = 9
+"""Width of one."""
 LONGEST = 36
 """Characters of a name that fit beside a bar."""
 TALL = 260
 """Height of the scale from 0 to 100 % when it stands upright."""
 
 
-def bars(entries: Sequence[tuple[str, Rate | None]]) -> str:
-    """A bar for each name, its interval a line across the end; nothing for one without a rate."""
+def bars(entries: Sequence[tuple[str, Rate | None]], letters: Mapping[str, str] = {}) -> str:
+    """A bar for each name, its interval a line across the end, its letters behind; nothing for one without a rate."""
     height = LINE * len(entries)
     parts = [
         f'<line class="scale" x1="{_across(x)}" x2="{_across(x)}" y1="0" y2="{height}"/>'
@@ -36,7 +38,10 @@ def bars(entries: Sequence[tuple[str, Rate | None]]) -> str:
             f'width="{PLOT * rate.value:.1f}" height="14"/><line class="interval" x1="{_across(low)}" '
             f'x2="{_across(high)}" y1="{y}" y2="{y}"/></g>'
         )
-    return _svg(LABEL + PLOT + MARGIN, height + MARGIN, "Success rates with 95 % intervals", parts)
+        if name in letters:
+            parts.append(f'<text x="{LABEL + PLOT + 8}" y="{y + 5}">{letters[name]}</text>')
+    margin = max(MARGIN, 16 + LETTER * max(map(len, letters.values()), default=0))
+    return _svg(LABEL + PLOT + margin, height + MARGIN, "Success rates with 95 % intervals", parts)
 
 
 def scatter(entries: Sequence[tuple[str, float, Rate]], unit: str) -> str:

@@ -6,16 +6,17 @@ from html import escape
 
 from analysis.report import charts, comparison
 from analysis.report.comparison import Table, World
-from analysis.report.overview import rate_texts
+from analysis.report.overview import share_text
 from analysis.report.page import as_text
-from analysis.statistics.rates import Rate
+from analysis.statistics.rates import Interval
 
 
 def section(world: World) -> str:
     """Rates, rates by task, cost against success, and the keys at which configs differ."""
     parts = [
         f"<h3>{escape(world.env)}</h3>",
-        _wide(charts.bars([(each.name, each.line.rate) for each in world.contenders])),
+        _wide(charts.bars([(each.name, each.line.rate) for each in world.contenders], world.pairs.letters())),
+        *_pairs(world),
         _folded("By task", _tasks(world)),
         _folded("Cost against success", _costs(world)),
     ]
@@ -24,23 +25,27 @@ def section(world: World) -> str:
     return f"<section>{''.join(parts)}</section>"
 
 
+def _pairs(world: World) -> list[str]:
+    """What the letters at the bars mean, and what each comparison says."""
+    if not world.pairs.comparisons:
+        return []
+    said = "".join(f"<li>{escape(words)}</li>" for words in world.pairs.words())
+    return [f'<p class="quiet">{escape(comparison.LETTERS)}</p>', _folded("Pair by pair", f"<ul>{said}</ul>")]
+
+
 def _tasks(world: World) -> str:
     """The table with each rate as a bar behind its text."""
     heads = "".join(f"<th>{escape(contender.name)}</th>" for contender in world.contenders)
     body = "".join(
-        f"<tr><td>{escape(task)}</td>"
-        + "".join(_cell(contender.tasks.get(task)) for contender in world.contenders)
-        + "</tr>"
-        for task in world.tasks
+        f"<tr><td>{escape(task)}</td>" + "".join(_cell(*share) for share in shares) + "</tr>"
+        for task, shares in comparison.rates_by_task(world)
     )
     return f'<table class="tasks"><thead><tr><th>task</th>{heads}</tr></thead><tbody>{body}</tbody></table>'
 
 
-def _cell(rate: Rate | None) -> str:
-    if rate is None or rate.value is None:
-        return f"<td>{rate_texts(None)[0]}</td>"
-    value, interval = rate_texts(rate)
-    return f'<td style="--rate: {100 * rate.value:.1f}%">{value} ({interval})</td>'
+def _cell(value: float | None, interval: Interval | None) -> str:
+    style = "" if value is None else f' style="--rate: {100 * value:.1f}%"'
+    return f"<td{style}>{share_text(value, interval)}</td>"
 
 
 def _costs(world: World) -> str:

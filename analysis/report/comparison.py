@@ -5,12 +5,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
+from analysis.contrasts import Chosen, contrast
 from analysis.report import overview
 from analysis.report.overview import Line
 from analysis.rows import CellInfo, Rows
-from analysis.statistics.rates import Rate
+from analysis.statistics import clusters
+from analysis.statistics.comparisons import Comparison, Family, family
+from analysis.statistics.rates import Interval, Rate
 from analysis.tables.layout import DASH
+
+Share = tuple[float | None, Interval | None]
+"""A rate, None without episodes, and its interval, if it has one."""
+
+
+LETTERS = (
+    "Methods that share a letter were not told apart: all pairs, on the same scenes where they met them, after Holm's "
+    "correction at 5 %. That is not to say that they are equal."
+)
 
 
 @dataclass(frozen=True)
@@ -33,6 +46,8 @@ class World:
 
     env: str
     contenders: tuple[Contender, ...]
+    pairs: Family
+    """Each contender against each other one, by their names."""
 
     @property
     def tasks(self) -> list[str]:
@@ -55,7 +70,9 @@ def compare(rows: Rows) -> list[World]:
         line = overview.line_of(rows, method, env, variant, cells)
         contender = Contender(line, tuple(cells), _tasks(rows, cells))
         worlds.setdefault(env, []).append(contender)
-    return [World(env, tuple(contenders)) for env, contenders in sorted(worlds.items())]
+    return [
+        World(env, tuple(contenders), _pairs(rows, contenders)) for env, contenders in sorted(worlds.items())
+    ]
 
 
 def methods(world: World) -> Table:
@@ -64,18 +81,44 @@ def methods(world: World) -> Table:
     return Table(overview.HEADS, rows, overview.WORDS)
 
 
+def letters(world: World) -> Table:
+    """Which contenders were not told apart, in letters."""
+    return Table(("method", "letters"), list(world.pairs.letters().items()), frozenset({"method", "letters"}))
+
+
 def tasks(world: World) -> Table:
-    """Success rate and exact interval of each task, a column a contender."""
+    """What `rates_by_task` has, as texts, a column a contender."""
     heads = ("task", *(contender.name for contender in world.contenders))
     rows = [
-        (task, *(_rate(contender.tasks.get(task)) for contender in world.contenders)) for task in world.tasks
+        (task, *(overview.share_text(*share) for share in shares)) for task, shares in rates_by_task(world)
     ]
     return Table(heads, rows)
 
 
+def rates_by_task(world: World) -> list[tuple[str, list[Share]]]:
+    """Each contender's success rate on each task with its exact interval over episodes, then the mean over tasks, if there
+    are several, with an interval that takes them for a sample of tasks (`statistics.clusters`)."""
+    found: list[tuple[str, list[Share]]] = [
+        (task, [_share(contender.tasks.get(task)) for contender in world.contenders]) for task in world.tasks
+    ]
+    if len(found) > 1:
+        means = [clusters.rate(contender.tasks) for contender in world.contenders]
+        found.append(("mean over tasks", [(mean.value, mean.interval) for mean in means]))
+    return found
+
+
 def costs(world: World) -> Table:
     """What a success costs: all episodes with a verdict, failures included, over the successes."""
-    heads = ("method", "success", "cost/success", "tokens/success", "calls/success", "s/episode")
+    heads = (
+        "method",
+        "success",
+        "cost/success",
+        "tokens/success",
+        "calls/success",
+        "s/success",
+        "model s/success",
+        "s/episode",
+    )
     rows = []
     for contender in world.contenders:
         line = contender.line
@@ -86,6 +129,8 @@ def costs(world: World) -> Table:
                 "unknown" if line.cost_usd is None else _over(line.cost_usd, line, "${:.4f}"),
                 _over(line.tokens, line, "{:.0f}"),
                 _over(line.calls, line, "{:.1f}"),
+                _over(line.total_seconds, line, "{:.2f}"),
+                DASH if line.chat_seconds is None else _over(line.chat_seconds, line, "{:.2f}"),
                 DASH if line.seconds is None else f"{line.seconds:.2f}",
             )
         )
@@ -124,11 +169,22 @@ def _tasks(rows: Rows, cells: Sequence[CellInfo]) -> dict[str, Rate]:
     return {task: Rate(successes, episodes) for task, successes, episodes in found}
 
 
-def _rate(rate: Rate | None) -> str:
-    if rate is None or not rate.episodes:
-        return DASH
-    value, interval = overview.rate_texts(rate)
-    return f"{value} ({interval})"
+def _pairs(rows: Rows, contenders: Sequence[Contender]) -> Family:
+    """A test for one look does not hold where a sequential test chose the number of episodes: such pairs are not in it."""
+    looked = {each.name for each in contenders if any(map(rows.stopped, each.cells))}
+    played = {
+        each.name: Chosen("cell IN (SELECT unnest(?))", [[cell.identity for cell in each.cells]])
+        for each in contenders
+        if each.name not in looked
+    }
+    found: dict[tuple[str, str], Comparison] = {
+        pair: contrast(rows, *(played[name] for name in pair)) for pair in combinations(played, 2)
+    }
+    return family(found)
+
+
+def _share(rate: Rate | None) -> Share:
+    return (rate.value, rate.interval()) if rate is not None else (None, None)
 
 
 def _over(total: float, line: Line, shape: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from analysis.rows import CellInfo, Rows
-from analysis.statistics.rates import Rate
+from analysis.statistics.rates import Interval, Rate
 from analysis.tables.layout import DASH
 from harness.store import PLAN
 
@@ -37,6 +37,10 @@ class Line:
     """None when a call had no known price."""
     seconds: float | None
     """Median wall-clock time of an episode."""
+    total_seconds: float
+    chat_seconds: float | None
+    """That the model's replies took, one from the cache as when it was made; None where rows do not say it, and of a model
+    that says no time, as rules."""
     failures: dict[str, int]
 
     @property
@@ -95,6 +99,14 @@ def rate_texts(rate: Rate | None) -> tuple[str, str]:
         return DASH, DASH
     low, high = rate.interval()
     return f"{100 * rate.successes / rate.episodes:.1f} %", f"{100 * low:.0f} to {100 * high:.0f}"
+
+
+def share_text(value: float | None, interval: Interval | None) -> str:
+    """A rate with its interval in brackets, in percent; a dash without one."""
+    if value is None:
+        return DASH
+    said = f"{100 * value:.1f} %"
+    return said if interval is None else f"{said} ({100 * interval[0]:.0f} to {100 * interval[1]:.0f})"
 
 
 def lines(rows: Rows) -> list[Line]:
@@ -162,13 +174,29 @@ def line_of(rows: Rows, method: str, env: str, variant: str, cells: Sequence[Cel
     """The line of a group."""
     mine = [cell.identity for cell in cells]
     chosen = "FROM rows WHERE cell IN (SELECT unnest(?))"
-    ((episodes, successes, errors, most, calls, tokens, cost, priced, seconds),) = rows.query(
+    (
+        (
+            episodes,
+            successes,
+            errors,
+            most,
+            calls,
+            tokens,
+            cost,
+            priced,
+            seconds,
+            total_seconds,
+            chat_seconds,
+        ),
+    ) = rows.query(
         f"SELECT count_if({_VERDICT}), count_if(status = 'success'), count_if(status = 'error'), "
         f"max(trial_count) FILTER ({_VERDICT}), coalesce(sum(usage.calls) FILTER ({_VERDICT}), 0), "
         f"coalesce(sum(usage.prompt_tokens + usage.completion_tokens) FILTER ({_VERDICT}), 0), "
         f"coalesce(sum(usage.cost_usd) FILTER ({_VERDICT}), 0), "
         f"bool_and(usage.cost_usd IS NOT NULL OR usage IS NULL) FILTER ({_VERDICT}), "
-        f"median(timings.seconds) FILTER ({_VERDICT}) {chosen}",
+        f"median(timings.seconds) FILTER ({_VERDICT}), coalesce(sum(timings.seconds) FILTER ({_VERDICT}), 0), "
+        f"CASE WHEN bool_and(timings.chat_seconds IS NOT NULL) FILTER ({_VERDICT}) "
+        f"THEN nullif(sum(timings.chat_seconds) FILTER ({_VERDICT}), 0) END {chosen}",
         mine,
     )
     solved = dict(
@@ -199,6 +227,8 @@ def line_of(rows: Rows, method: str, env: str, variant: str, cells: Sequence[Cel
         tokens=int(tokens),
         cost_usd=cost if priced or priced is None else None,
         seconds=seconds,
+        total_seconds=total_seconds,
+        chat_seconds=chat_seconds,
         failures={str(kind): count for kind, count in failures},
     )
 

@@ -137,6 +137,7 @@ def _world(wr: Any, world: World, sets: Sequence[RunSet]) -> list[Any]:
         wr.H2("Success"),
         _table(wr, comparison.methods(world)),
         grid([_bars(wr, "Success rate", ["success_rate"], len(sets))], merged=True),
+        *_pairs(wr, world),
         wr.H2("Tasks"),
         _table(wr, comparison.tasks(world)),
         grid(
@@ -174,6 +175,13 @@ def _world(wr: Any, world: World, sets: Sequence[RunSet]) -> list[Any]:
         ),
     ]
     return found
+
+
+def _pairs(wr: Any, world: World) -> list[Any]:
+    if not world.pairs.comparisons:
+        return []
+    letters = comparison.letters(world)
+    return [_table(wr, letters), wr.P(comparison.LETTERS), wr.UnorderedList(items=world.pairs.words())]
 
 
 def _costs(world: World) -> Iterator[tuple[str, str]]:

@@ -4,12 +4,13 @@ with the number that it would take. Paired wherever the scenes are the same."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
-from analysis.statistics import paired, unpaired
+from analysis.statistics import clusters, paired, unpaired
 from analysis.statistics import power as planning
 from analysis.statistics.families import holm
+from analysis.statistics.letters import letters
 from analysis.statistics.paired import NotComparable, NotPaired, Pairs
 from analysis.statistics.rates import Interval, Rate, rate
 from harness.records import VERDICTS
@@ -19,14 +20,17 @@ CONFIDENCE = 0.95
 """Of the intervals."""
 POWER = 0.8
 """Power for which the number of scenes is given."""
+ALPHA = 0.05
+"""Chance of a false decision, of a comparison or of a whole family."""
 
 
 @dataclass(frozen=True)
 class Comparison:
     """The first method against the second. `difference` is the first rate minus the second.
 
-    `pairs` is None for an unpaired comparison. `test`, `p_value` and `interval` are None for methods that cannot be
-    compared; `note` then says why, and otherwise what is special about the comparison, if anything.
+    `pairs` is None for an unpaired comparison; `tasks` holds those of each task. `test`, `p_value` and `interval` are None
+    for methods that cannot be compared; `note` then says why, and otherwise what is special about the comparison, if
+    anything.
     """
 
     first: Rate
@@ -36,6 +40,7 @@ class Comparison:
     p_value: float | None
     interval: Interval | None
     note: str = ""
+    tasks: Mapping[str, Pairs] = field(default_factory=dict)
 
     @property
     def difference(self) -> float | None:
@@ -54,8 +59,8 @@ class Comparison:
         discordance = self.pairs.discordant / self.pairs.total
         return planning.scenes_paired(self.difference, discordance, power=POWER).scenes
 
-    def words(self, first: str, second: str, alpha: float = 0.05, adjusted: float | None = None) -> str:
-        """One sentence or two. `adjusted` is the p-value after correction for a family, which then decides."""
+    def words(self, first: str, second: str, alpha: float = ALPHA, adjusted: float | None = None) -> str:
+        """A few sentences. `adjusted` is the p-value after correction for a family, which then decides."""
         if self.difference is None or self.p_value is None or self.interval is None:
             return f"{first} and {second} are not comparable: {self.note}."
         scenes = f"{self.first.episodes} scenes"
@@ -70,6 +75,7 @@ class Comparison:
         if adjusted is not None:
             deciding, seen = adjusted, f"{seen}, {adjusted:.2g} after Holm's correction"
         note = f" {self.note[0].upper()}{self.note[1:]}." if self.note else ""
+        note += self._over_tasks()
         if deciding <= alpha:
             verb = "solves more than" if self.difference > 0 else "solves less than"
             return f"{first} {verb} {second} ({seen}).{note}"
@@ -78,17 +84,28 @@ class Comparison:
             enough = f" To decide a difference of this size takes about {self.needed} scenes."
         return f"{first} and {second} cannot be told apart ({seen}).{enough}{note}"
 
+    def _over_tasks(self) -> str:
+        """What it says of tasks that were not played."""
+        average = clusters.difference(self.tasks, CONFIDENCE)
+        if average.value is None or average.interval is None:
+            return ""
+        low, high = (100 * bound for bound in average.interval)
+        return (
+            f" With its {average.tasks} tasks as a sample of tasks: {100 * average.value:+.1f} points, {low:+.1f} to "
+            f"{high:+.1f}, sign-flip p = {clusters.sign_flip(self.tasks.values()):.2g}."
+        )
 
-def of_pairs(pairs: Pairs, note: str = "", unmatched: int = 0) -> Comparison:
-    """Comparison on the same scenes. Without pairs it cannot be made. `unmatched` verdicts are left out, as the other
-    method has none on their scenes."""
-    if unmatched:
-        note = f"{unmatched} verdicts on scenes that the other lacks are left out"
+
+def of_pairs(tasks: Mapping[str, Pairs], unmatched: int = 0) -> Comparison:
+    """Comparison on the same scenes, by task. Without pairs it cannot be made. `unmatched` verdicts are left out, as the
+    other method has none on their scenes."""
+    pairs = paired.total(tasks.values())
+    note = f"{unmatched} verdicts on scenes that the other lacks are left out" if unmatched else ""
     if not pairs.total:
         return _impossible(pairs.first, pairs.second, note or "there are no pairs")
     interval = paired.difference_interval(pairs, CONFIDENCE)
     return Comparison(
-        pairs.first, pairs.second, pairs, "exact McNemar", paired.mcnemar(pairs), interval, note
+        pairs.first, pairs.second, pairs, "exact McNemar", paired.mcnemar(pairs), interval, note, tasks
     )
 
 
@@ -113,14 +130,14 @@ def compare(first: Sequence[Row], second: Sequence[Row]) -> Comparison:
     if not all(found.episodes for found in rates):
         return of_rates(*rates)
     try:
-        pairs, unmatched = paired.pair(first, second)
+        tasks, unmatched = paired.pair(first, second)
     except NotPaired as error:
         if _tasks(first) != _tasks(second):
             return _impossible(*rates, "they were not played on the same tasks of the same environment")
         return of_rates(*rates, f"not paired: {error}")
     except NotComparable as error:
         return _impossible(*rates, str(error))
-    return of_pairs(pairs, unmatched=unmatched)
+    return of_pairs(tasks, unmatched)
 
 
 def _impossible(first: Rate, second: Rate, note: str) -> Comparison:
@@ -137,6 +154,25 @@ class Family:
 
     comparisons: Mapping[tuple[str, str], Comparison]
     adjusted: Mapping[tuple[str, str], float | None]
+
+    def letters(self, alpha: float = ALPHA) -> dict[str, str]:
+        """Each method's letters, the first of them the best one's: methods that share one were not told apart. A pair that
+        is missing or could not be compared was not."""
+        rates: dict[str, float] = {}
+        for (first, second), comparison in self.comparisons.items():
+            rates.setdefault(first, comparison.first.value or 0.0)
+            rates.setdefault(second, comparison.second.value or 0.0)
+        best_first = sorted(rates, key=lambda name: -rates[name])
+        return letters(
+            best_first, [pair for pair, p in self.adjusted.items() if p is not None and p <= alpha]
+        )
+
+    def words(self) -> list[str]:
+        """What each comparison says, in their order."""
+        return [
+            comparison.words(*pair, adjusted=self.adjusted[pair])
+            for pair, comparison in self.comparisons.items()
+        ]
 
 
 def family(comparisons: Mapping[tuple[str, str], Comparison]) -> Family:

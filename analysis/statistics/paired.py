@@ -2,13 +2,13 @@
 
 Only scenes that the two end differently speak (discordant pairs). Where on every scene the two are equally likely to
 succeed, each such pair is a fair coin, whatever the scenes' difficulties, their tasks or the number of seeds: the
-test is exact then. Whether a difference would hold on other tasks is another question."""
+test is exact then. Whether a difference would hold on other tasks is another question; see `clusters`."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from math import copysign, inf, sqrt
 
 from analysis.statistics.rates import Interval, Rate
@@ -53,10 +53,18 @@ class Pairs:
     def second(self) -> Rate:
         return Rate(self.both + self.second_only, self.total)
 
+    def __add__(self, other: Pairs) -> Pairs:
+        return Pairs(*(ours + theirs for ours, theirs in zip(astuple(self), astuple(other), strict=True)))
 
-def pair(first: Iterable[Row], second: Iterable[Row]) -> tuple[Pairs, int]:
-    """Match the verdicts of two methods by environment, its config, task, instruction, scene and seed; the second number
-    is of verdicts on scenes where the other method has none.
+
+def total(tasks: Iterable[Pairs]) -> Pairs:
+    """Of several tasks together."""
+    return sum(tasks, Pairs(0, 0, 0, 0))
+
+
+def pair(first: Iterable[Row], second: Iterable[Row]) -> tuple[dict[str, Pairs], int]:
+    """Match the verdicts of two methods by environment, its config, task, instruction, scene and seed. Returns each task's
+    pairs, and the number of verdicts on scenes where the other method has none.
 
     Raises `NotPaired` when no scene is shared, when a shared scene has no hash of its initial state, or when the two
     hashes differ (it was not the same scene); `NotComparable` when a method has two verdicts on a scene.
@@ -66,9 +74,16 @@ def pair(first: Iterable[Row], second: Iterable[Row]) -> tuple[Pairs, int]:
     if not shared:
         raise NotPaired("the two have no episode on the same task, instruction, scene and seed")
     _check_states(shared, ours, theirs)
-    solved = Counter((ours[key]["status"] == "success", theirs[key]["status"] == "success") for key in shared)
-    pairs = Pairs(*(solved[cell] for cell in ((True, True), (True, False), (False, True), (False, False))))
-    return pairs, len(ours) + len(theirs) - 2 * len(shared)
+    solved: dict[str, Counter[tuple[bool, bool]]] = {}
+    for key in shared:
+        ended = (ours[key]["status"] == "success", theirs[key]["status"] == "success")
+        solved.setdefault(key[2], Counter())[ended] += 1
+    tasks = {task: Pairs(*(counts[cell] for cell in _CELLS)) for task, counts in solved.items()}
+    return tasks, len(ours) + len(theirs) - 2 * len(shared)
+
+
+_CELLS = ((True, True), (True, False), (False, True), (False, False))
+"""In the order of `Pairs`: whether the first method solved a scene, and whether the second did."""
 
 
 def _by_scene(rows: Iterable[Row]) -> dict[SceneKey, Row]:

@@ -44,22 +44,8 @@ def difference_interval(first: Rate, second: Rate, confidence: float = 0.95) -> 
     if first.value is None or second.value is None:
         return -1.0, 1.0
     difference = first.value - second.value
-    low1, high1 = wilson(first, confidence)
-    low2, high2 = wilson(second, confidence)
+    low1, high1 = first.interval("wilson", confidence)
+    low2, high2 = second.interval("wilson", confidence)
     below = sqrt((first.value - low1) ** 2 + (high2 - second.value) ** 2)
     above = sqrt((high1 - first.value) ** 2 + (second.value - low2) ** 2)
     return difference - below, difference + above
-
-
-def wilson(rate: Rate, confidence: float = 0.95) -> Interval:
-    """Wilson's interval of a rate of at least one episode."""
-    from scipy.special import ndtri
-
-    z, n = float(ndtri((1 + confidence) / 2)), rate.episodes
-    share = rate.successes / n
-    centre = share + z * z / (2 * n)
-    half = z * sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-    scale = 1 + z * z / n
-    low = 0.0 if rate.successes == 0 else (centre - half) / scale
-    high = 1.0 if rate.successes == n else (centre + half) / scale
-    return low, high

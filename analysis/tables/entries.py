@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from analysis.contrasts import Chosen, contrast
 from analysis.items import WORLDS, Group, Item, Where
 from analysis.metrics import Quantile, Verdicts
 from analysis.published import Published, numbers
 from analysis.rows import CellInfo, Rows
-from analysis.statistics.comparisons import Comparison, Family, compare, family, of_pairs
-from analysis.statistics.paired import Pairs
-from analysis.statistics.rates import Interval
+from analysis.statistics.comparisons import Comparison, Family, family
+from analysis.statistics.rates import Interval, IntervalMethod
 from analysis.tables.measured import PERCENT, Measured, measured
 from harness.failures import UsageError
 from harness.stopping.record import Standing
@@ -62,15 +62,19 @@ class Computed:
     cells: Sequence[CellInfo] = ()
     """Those that the numbers come from."""
     notes: list[str] = field(default_factory=list)
+    interval: IntervalMethod = "clopper-pearson"
+    """Of success rates."""
 
     @property
     def empty(self) -> bool:
         return not any(entry.episodes or entry.errors for entry in self.entries.values())
 
 
-def compute(item: Item, rows: Rows, where: Mapping[str, str] = {}) -> Computed:
+def compute(
+    item: Item, rows: Rows, where: Mapping[str, str] = {}, interval: IntervalMethod = "clopper-pearson"
+) -> Computed:
     """Fill an item. `where` narrows which cells count: a config group's option, or a key's
-    value as it is typed.
+    value as it is typed. `interval` is the one of success rates.
 
     Raises `UsageError` when two cells of one entry have the same seed but differ in something that is not in the item,
     and when two environments could stand for one benchmark: `where` has to choose.
@@ -87,7 +91,7 @@ def compute(item: Item, rows: Rows, where: Mapping[str, str] = {}) -> Computed:
         for column in item.columns:
             found = chosen[row.label, column.label]
             _refuse_mixture(item, row, column, found)
-            entries[row.label, column.label] = _entry(item, row, column, rows, found)
+            entries[row.label, column.label] = _entry(item, row, column, rows, found, interval)
     used = {cell.identity: cell for found in chosen.values() for cell in found}
     return Computed(
         item,
@@ -96,6 +100,7 @@ def compute(item: Item, rows: Rows, where: Mapping[str, str] = {}) -> Computed:
         worlds,
         list(used.values()),
         [*_notes(item, rows, chosen, entries), *preferred],
+        interval,
     )
 
 
@@ -152,11 +157,11 @@ def _uses(cell: CellInfo, group: str) -> bool:
     return group in ("method", "env", "llm") or group in cell.parts
 
 
-Chosen = dict[tuple[str, str], list[CellInfo]]
+Fitting = dict[tuple[str, str], list[CellInfo]]
 """Cells by labels of row and column."""
 
 
-def _preferred(item: Item, fitting: Chosen) -> tuple[Chosen, list[str]]:
+def _preferred(item: Item, fitting: Fitting) -> tuple[Fitting, list[str]]:
     """As `items.Item.prefer` says, for all entries alike, and what was left out. Cells without a key, as those of a method
     that has no such part, are not concerned."""
     notes = []
@@ -195,7 +200,7 @@ def _refuse_mixture(item: Item, row: Group, column: Group, cells: Sequence[CellI
         )
 
 
-def _condition(column: Group, cells: Sequence[CellInfo]) -> tuple[str, list[object]]:
+def _condition(column: Group, cells: Sequence[CellInfo]) -> Chosen:
     clauses = ["cell IN (SELECT unnest(?))"]
     parameters: list[object] = [[cell.identity for cell in cells]]
     if column.task:
@@ -205,10 +210,17 @@ def _condition(column: Group, cells: Sequence[CellInfo]) -> tuple[str, list[obje
         clauses.append(
             "instruction_index = 0" if column.instructions == "single" else "instruction_index > 0"
         )
-    return " AND ".join(clauses), parameters
+    return Chosen(" AND ".join(clauses), parameters)
 
 
-def _entry(item: Item, row: Group, column: Group, rows: Rows, cells: Sequence[CellInfo]) -> Entry:
+def _entry(
+    item: Item,
+    row: Group,
+    column: Group,
+    rows: Rows,
+    cells: Sequence[CellInfo],
+    interval: IntervalMethod,
+) -> Entry:
     key = (
         item.paper,
         item.number,
@@ -220,15 +232,15 @@ def _entry(item: Item, row: Group, column: Group, rows: Rows, cells: Sequence[Ce
     published = numbers().get(key)
     if not cells:
         return Entry(published=published)
-    condition, parameters = _condition(column, cells)
+    played = _condition(column, cells)
     ((episodes, successes, errors),) = rows.query(
         "SELECT count(*) FILTER (status != 'error'), count(*) FILTER (status = 'success'), "
         "count(*) FILTER (status = 'error') "
-        f"FROM rows WHERE {condition}",
-        *parameters,
+        f"FROM rows WHERE {played.condition}",
+        *played.parameters,
     )
     measure = item.measure_of(column)
-    found = measured(measure, rows, condition, parameters)
+    found = measured(measure, rows, played, interval)
     return Entry(
         value=found.value,
         deviation=found.deviation,
@@ -241,22 +253,6 @@ def _entry(item: Item, row: Group, column: Group, rows: Rows, cells: Sequence[Ce
         counts=isinstance(measure, Verdicts) and not measure.percent,
         counted=found,
     )
-
-
-_COMPARED = (
-    "status",
-    "failure",
-    "error",
-    "method",
-    "env",
-    "env_config",
-    "task",
-    "instruction_index",
-    "scene",
-    "seed",
-    "state_hash",
-    "cell",
-)
 
 
 def _comparisons(
@@ -275,8 +271,8 @@ def _comparisons(
             if _sequential(rows, *(chosen[label, column.label] for label in both)) is not None:
                 continue  # a test for one look does not hold beside it; what it found is in the notes
             if all(entries[label, column.label].episodes for label in both):
-                pairs[first, second] = _compare(
-                    rows, column, *(chosen[label, column.label] for label in both)
+                pairs[first, second] = contrast(
+                    rows, *(_condition(column, chosen[label, column.label]) for label in both)
                 )
         if pairs:
             families[column.label] = family(pairs)
@@ -292,32 +288,6 @@ def _sequential(rows: Rows, first: Sequence[CellInfo], second: Sequence[CellInfo
             if wanted in (sides, sides[::-1]):
                 return one
     return None
-
-
-def _compare(rows: Rows, column: Group, first: Sequence[CellInfo], second: Sequence[CellInfo]) -> Comparison:
-    """As `comparisons.compare`, which is asked itself where the two did not meet the same scenes: it says why."""
-    ours, theirs = _condition(column, first), _condition(column, second)
-    chosen = "SELECT *, status = 'success' AS solved FROM rows WHERE status != 'error' AND"
-    ((shared, other_scene, both, only_first, only_second, verdicts),) = rows.query(
-        f"WITH ours AS ({chosen} {ours[0]}), theirs AS ({chosen} {theirs[0]}) "
-        "SELECT count(*), count_if(coalesce(ours.state_hash, '') = '' OR ours.state_hash != theirs.state_hash), "
-        "count_if(ours.solved AND theirs.solved), count_if(ours.solved AND NOT theirs.solved), "
-        "count_if(theirs.solved AND NOT ours.solved), "
-        "(SELECT count(*) FROM ours) + (SELECT count(*) FROM theirs) "
-        "FROM ours JOIN theirs USING (env, env_config, task, instruction_index, scene, seed)",
-        *ours[1],
-        *theirs[1],
-    )
-    if other_scene or not shared:
-        return compare(_rows_of(rows, column, first), _rows_of(rows, column, second))
-    pairs = Pairs(both, only_first, only_second, shared - both - only_first - only_second)
-    return of_pairs(pairs, unmatched=verdicts - 2 * shared)
-
-
-def _rows_of(rows: Rows, column: Group, cells: Sequence[CellInfo]) -> list[dict[str, object]]:
-    condition, parameters = _condition(column, cells)
-    found = rows.query(f"SELECT {', '.join(_COMPARED)} FROM rows WHERE {condition}", *parameters)
-    return [dict(zip(_COMPARED, line, strict=True)) for line in found]
 
 
 def _notes(

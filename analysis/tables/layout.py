@@ -17,8 +17,10 @@ from typing import Literal
 
 from analysis.items import WORLDS, Group, Item
 from analysis.metrics import Measure, Ratio, Verdicts
+from analysis.statistics import clusters
+from analysis.statistics.rates import INTERVALS
 from analysis.tables.entries import Computed, Entry
-from analysis.tables.measured import Measured
+from analysis.tables.measured import PERCENT, Measured
 
 DASH = "–"
 
@@ -171,18 +173,57 @@ def _notes(computed: Computed) -> Iterator[str]:
         if counts and item.sums_up(column) and isinstance(item.measure_of(column), Verdicts):
             yield f"{column.label}, episodes that succeeded: {', '.join(counts)}."
     yield from _counted(computed)
-    brackets = "brackets hold the exact 95 % interval over episodes."
+    brackets = f"brackets hold {INTERVALS[computed.interval]} 95 % interval over episodes."
     if any(not isinstance(item.measure_of(column), Verdicts) for column in item.columns):
         brackets = (
             "brackets hold the 95 % interval over episodes; what is counted several times in one is not taken for "
             "independent."
         )
     yield f"± is the sample standard deviation over seeds; {brackets}"
+    yield from _over_tasks(computed)
+    yield from _within_trials(computed)
     for label, found in computed.comparisons.items():
-        for (first, second), comparison in found.comparisons.items():
-            said = comparison.words(first, second, adjusted=found.adjusted[first, second])
+        for said in found.words():
             yield f"{label}: {said}"
     yield from computed.notes
+
+
+def _over_tasks(computed: Computed) -> Iterator[str]:
+    """What averages say of tasks that were not played."""
+    for column in computed.item.columns:
+        found = [
+            (row.label, clusters.rate(computed.entries[row.label, column.label].counted.tasks))
+            for row in computed.item.rows
+        ]
+        said = [
+            f"{label} {_percent(average.value)} [{_percent(low)}, {_percent(high)}] ({average.tasks} tasks)"
+            for label, average in found
+            if average.value is not None and average.interval
+            for low, high in [average.interval]
+        ]
+        if said:
+            yield (
+                f"{column.label}, mean over tasks with its 95 % interval if they are a sample of tasks: {', '.join(said)}."
+            )
+
+
+def _within_trials(computed: Computed) -> Iterator[str]:
+    """pass@k, where an episode has several trials."""
+    for column in computed.item.columns:
+        found = {row.label: computed.entries[row.label, column.label].counted for row in computed.item.rows}
+        most = max(len(counted.solved_within) for counted in found.values())
+        if most < 2 or not computed.item.sums_up(column):
+            continue
+        said = [
+            f"{label} {', '.join(_percent(solved / counted.whole) for solved in counted.solved_within)}"
+            for label, counted in found.items()
+            if counted.solved_within
+        ]
+        yield f"{column.label}, pass@k: percent solved within 1 to {most} trials: {'; '.join(said)}."
+
+
+def _percent(share: float) -> str:
+    return rounded(Fraction(PERCENT * share))
 
 
 def _role_models(computed: Computed) -> Iterator[str]:

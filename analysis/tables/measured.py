@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from itertools import accumulate
+from typing import TYPE_CHECKING, TypeVar
 
+from analysis.contrasts import Chosen
 from analysis.metrics import Measure, Quantile, Ratio, Verdicts
 from analysis.statistics import ratios
-from analysis.statistics.rates import Interval, Rate
+from analysis.statistics.rates import Interval, IntervalMethod, Rate
 from analysis.statistics.ratios import Sums
 
 if TYPE_CHECKING:
     from analysis.rows import Rows
 
 PERCENT = 100
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -36,57 +39,78 @@ class Measured:
     saying: int = 0
     """Episodes with a verdict whose rows say what is counted."""
     seeds: int = 0
+    tasks: Mapping[str, Rate] = field(default_factory=dict)
+    """Of a success rate: each task's, over all seeds."""
+    solved_within: tuple[int, ...] = ()
+    """Of a success rate: how many episodes were solved within one trial, within two and so on, up to the most that any took."""
 
 
-def measured(measure: Measure, rows: Rows, chosen: str, parameters: Sequence[object]) -> Measured:
-    """A metric of the rows that fulfil the condition `chosen`."""
+def measured(measure: Measure, rows: Rows, chosen: Chosen, interval: IntervalMethod) -> Measured:
+    """A metric of the rows chosen. `interval` is the one of success rates."""
     match measure:
         case Verdicts():
-            return _verdicts(measure, rows, chosen, parameters)
+            return _verdicts(measure, rows, chosen, interval)
         case Ratio():
-            return _ratio(measure, rows, chosen, parameters)
+            return _ratio(measure, rows, chosen)
         case Quantile():
-            return _quantile(measure, rows, chosen, parameters)
+            return _quantile(measure, rows, chosen)
 
 
-def _verdicts(measure: Verdicts, rows: Rows, chosen: str, parameters: Sequence[object]) -> Measured:
+def _verdicts(measure: Verdicts, rows: Rows, chosen: Chosen, method: IntervalMethod) -> Measured:
     sums = ", ".join(
         f"sum(CASE WHEN status != 'error' THEN {one} ELSE 0 END)" for one in (measure.part, measure.whole)
     )
-    lines = [
-        line
-        for line in rows.query(
-            f"SELECT seed, {sums}, sum((status != 'error')::INT) FROM rows WHERE {chosen} GROUP BY seed ORDER BY seed",
-            *parameters,
-        )
-        if line[2]
-    ]
+    found = rows.query(
+        f"SELECT seed, task, trial_count, {sums}, sum((status != 'error')::INT) FROM rows WHERE {chosen.condition} "
+        "GROUP BY ALL ORDER BY ALL",
+        *chosen.parameters,
+    )
+    lines = [(*of, (int(part), int(whole)), int(episodes)) for *of, part, whole, episodes in found if whole]
     if not lines:
         return Measured()
+    seeds, tasks, trials = (_sums((line[place], line[3]) for line in lines) for place in range(3))
     values = [
-        Fraction(PERCENT * part, whole) if measure.percent else Fraction(part) for _, part, whole, _ in lines
+        Fraction(PERCENT * part, whole) if measure.percent else Fraction(part)
+        for part, whole in seeds.values()
     ]
-    part, whole, episodes = (sum(line[place] for line in lines) for place in (1, 2, 3))
-    interval = Rate(part, whole).interval() if measure.interval else None
+    part, whole = (sum(sums) for sums in zip(*seeds.values(), strict=True))
+    interval = Rate(part, whole).interval(method) if measure.interval else None
     return Measured(
         value=sum(values, Fraction(0)) / len(values),
         deviation=_deviation(values),
         interval=_scaled(interval, PERCENT),
         part=part,
         whole=whole,
-        saying=episodes,
-        seeds=len(lines),
+        saying=sum(episodes for *_, episodes in lines),
+        seeds=len(values),
+        tasks={task: Rate(*sums) for task, sums in tasks.items()} if measure.interval else {},
+        solved_within=_cumulated(trials) if measure.interval else (),
     )
 
 
-def _ratio(measure: Ratio, rows: Rows, chosen: str, parameters: Sequence[object]) -> Measured:
+def _cumulated(trials: Mapping[int, tuple[int, int]]) -> tuple[int, ...]:
+    """Successes within one trial, two and so on, from those by the trials that an episode took."""
+    most = max(trials)
+    return tuple(accumulate(trials.get(count, (0, 0))[0] for count in range(1, most + 1)))
+
+
+def _sums(counts: Iterable[tuple[T, tuple[int, int]]]) -> dict[T, tuple[int, int]]:
+    """Of both numbers, by what they are of."""
+    found: dict[T, tuple[int, int]] = {}
+    for of, (part, whole) in counts:
+        parts, wholes = found.get(of, (0, 0))
+        found[of] = parts + part, wholes + whole
+    return found
+
+
+def _ratio(measure: Ratio, rows: Rows, chosen: Chosen) -> Measured:
     source = rows.with_facts if measure.facts else "rows"
     lines = rows.query(
         f"WITH counts AS (SELECT seed, {measure.part} AS part, {measure.whole} AS whole, {measure.left_out or 0} AS beside "
-        f"FROM {source} WHERE status != 'error' AND {chosen}) "
+        f"FROM {source} WHERE status != 'error' AND {chosen.condition}) "
         "SELECT seed, count(*) FILTER (whole > 0), sum(part), sum(whole), sum(part * part), sum(whole * whole), sum(part * whole), "
         "sum(beside), count(*) FROM counts WHERE part IS NOT NULL AND whole IS NOT NULL GROUP BY seed ORDER BY seed",
-        *parameters,
+        *chosen.parameters,
     )
     by_seed = [Sums(*map(int, line[1:7])) for line in lines]
     pooled = sum(by_seed, Sums.of(()))
@@ -105,11 +129,11 @@ def _ratio(measure: Ratio, rows: Rows, chosen: str, parameters: Sequence[object]
     )
 
 
-def _quantile(measure: Quantile, rows: Rows, chosen: str, parameters: Sequence[object]) -> Measured:
+def _quantile(measure: Quantile, rows: Rows, chosen: Chosen) -> Measured:
     source = rows.with_facts if measure.facts else "rows"
     lines = rows.query(
-        f"SELECT seed, {measure.values} AS found FROM {source} WHERE status != 'error' AND {chosen} AND found IS NOT NULL",
-        *parameters,
+        f"SELECT seed, {measure.values} AS found FROM {source} WHERE status != 'error' AND {chosen.condition} AND found IS NOT NULL",
+        *chosen.parameters,
     )
     episodes: dict[int, list[list[float]]] = {}
     for seed, found in sorted(lines):

@@ -33,6 +33,14 @@ def test_a_bar_is_as_long_as_its_rate_and_its_interval_lies_across_the_end() -> 
     assert said[5:] == [NASTY[:35] + "…", "none", "errors"]
 
 
+def test_letters_stand_behind_the_bars_and_have_room() -> None:
+    found = parsed(charts.bars([("a", Rate(3, 4)), ("b", Rate(0, 4))], {"a": "a", "b": "abcdefgh"}))
+    behind = [text for text in found.findall(".//text") if float(text.attrib["x"]) == 240 + 420 + 8]
+    assert [text.text for text in behind] == ["a", "abcdefgh"]
+    (picture,) = found.findall(".//svg")
+    assert float(picture.attrib["width"]) == 240 + 420 + 16 + 8 * 9
+
+
 def test_a_point_is_at_its_cost_and_rate() -> None:
     text = charts.scatter([("a", 0.03, Rate(1, 2)), ("b", 0.012, Rate(0, 2)), ("c", 0.0, Rate(2, 2))], "USD")
     found = parsed(text)
@@ -56,6 +64,7 @@ def test_the_section_of_an_environment_has_what_the_rows_give(experiment: Path) 
     (world,) = comparison.compare(rows.load([experiment]))
     found = parsed(compared.section(world))
     assert [each.text for each in found.findall(".//summary")] == [
+        "Pair by pair",
         "By task",
         "Cost against success",
         "How the configs differ",

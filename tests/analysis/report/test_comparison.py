@@ -11,6 +11,7 @@ import pytest
 from analysis import rows
 from analysis.report import comparison, run_sets
 from analysis.rows import Rows
+from analysis.statistics.paired import Pairs
 from analysis.tables.markdown import grid
 from harness.failures import HarnessError, UsageError
 from tests.analysis.report.conftest import record, write_tabletop
@@ -46,22 +47,47 @@ def test_rates_by_task_have_exact_intervals_and_no_errors(lab: Path) -> None:
     assert found.rows == [
         ("lamp_off", "75.0 % (19 to 99)", "0.0 % (0 to 84)", "100.0 % (3 to 100)"),
         ("push_button", "100.0 % (40 to 100)", "0.0 % (0 to 84)", "50.0 % (1 to 99)"),
+        ("mean over tasks", "87.5 % (0 to 100)", "0.0 % (0 to 60)", "75.0 % (0 to 100)"),
     ]
-    assert comparison.tasks(playtable).rows == [("lamp_off", "–"), ("push_button", "–")]
+    assert comparison.tasks(playtable).rows == [
+        ("lamp_off", "–"),
+        ("push_button", "–"),
+        ("mean over tasks", "–"),
+    ]
 
 
 def test_what_a_success_costs_counts_the_failures_too(lab: Path) -> None:
     cell = next(lab.glob("retry-tabletop*"))
     for episode in ("push_button-s0-i0", "lamp_off-s0-i0", "push_button-s1-i0"):
         usage = {"calls": 4, "prompt_tokens": 80, "completion_tokens": 20, "cost_usd": 0.02}
-        record(cell, episode, usage=usage)
+        record(cell, episode, usage=usage, timings={"seconds": 1.5, "chat_seconds": 0.4})
     playtable, tabletop = comparison.compare(rows.load([lab]))
     assert comparison.costs(tabletop).rows == [
-        ("mtp memory=playtable", "87.5 %", "unknown", "29", "3.4", "1.50"),
-        ("mtp memory=tabletop", "0.0 %", "unknown", "–", "–", "1.50"),
-        ("retry", "66.7 %", "$0.0300", "150", "6.0", "1.50"),
+        ("mtp memory=playtable", "87.5 %", "unknown", "29", "3.4", "1.71", "–", "1.50"),
+        ("mtp memory=tabletop", "0.0 %", "unknown", "–", "–", "–", "–", "1.50"),
+        ("retry", "66.7 %", "$0.0300", "150", "6.0", "2.25", "0.60", "1.50"),
     ]
-    assert comparison.costs(playtable).rows == [("retry", "–", "–", "–", "–", "–")]
+    assert comparison.costs(playtable).rows == [("retry", "–", "–", "–", "–", "–", "–", "–")]
+
+
+def test_each_pair_is_compared_on_the_same_scenes_and_has_letters(lab: Path) -> None:
+    playtable, tabletop = comparison.compare(rows.load([lab]))
+    assert not playtable.pairs.comparisons
+    good, bad, retry = (contender.name for contender in tabletop.contenders)
+    found = tabletop.pairs.comparisons
+    assert list(found) == [(good, bad), (good, retry), (bad, retry)]
+    assert found[good, bad].pairs == Pairs(0, 3, 0, 1)
+    assert found[good, retry].note == "5 verdicts on scenes that the other lacks are left out"
+    assert comparison.letters(tabletop).rows == [(good, "a"), (retry, "a"), (bad, "a")]
+    write_cell(lab, "voxposer", "tabletop", 0, verdicts("-" * 16))
+    write_cell(lab, "voxposer", "tabletop", 1, verdicts("-" * 16))
+    write_cell(lab, "code", "tabletop", 0, verdicts("+" * 16))
+    write_cell(lab, "code", "tabletop", 1, verdicts("+" * 16))
+    _, tabletop = comparison.compare(rows.load([lab]))
+    assert tabletop.pairs.adjusted["code", "voxposer"] == pytest.approx(10 * 2 / 2**32)
+    letters = dict(comparison.letters(tabletop).rows)
+    assert set(letters["code"]).isdisjoint(letters["voxposer"])
+    assert set(letters["code"]) & set(letters[good])
 
 
 def test_configs_differ_at_keys_as_they_are_typed(lab: Path) -> None:

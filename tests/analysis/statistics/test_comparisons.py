@@ -36,7 +36,7 @@ def test_what_the_data_cannot_decide_is_said_with_the_scenes_that_would(make_row
     assert found.needed is None
     assert "cannot be told apart" in found.words("a", "b")
     assert found.words("a", "b").endswith("No difference was seen, so no number of scenes can be given.")
-    found = of_pairs(Pairs(20, 8, 4, 13))
+    found = of_pairs({"push_button": Pairs(20, 8, 4, 13)})
     assert found.needed == power.scenes_paired(4 / 45, 12 / 45).scenes
     assert found.words("a", "b").endswith(
         f"To decide a difference of this size takes about {found.needed} scenes."
@@ -74,13 +74,33 @@ def test_a_method_with_two_verdicts_on_a_scene_is_not_comparable(make_row) -> No
 def test_a_method_without_verdicts_is_not_comparable(make_row) -> None:
     errors = _rows(make_row, "b", "00", status="error", error="crash")
     assert "no episode with a verdict" in compare(_rows(make_row, "a", "11"), errors).words("a", "b")
-    assert of_pairs(Pairs(0, 0, 0, 0)).note == "there are no pairs"
+    assert of_pairs({}).note == "there are no pairs"
 
 
 def test_verdicts_without_a_partner_are_counted(make_row) -> None:
     found = compare(_rows(make_row, "a", "11111"), _rows(make_row, "b", "000"))
     assert found.first == Rate(3, 3)
     assert found.note == "2 verdicts on scenes that the other lacks are left out"
+
+
+def test_several_tasks_are_a_sample_of_tasks_beside(make_row) -> None:
+    marks = {"push_button": ("1110", "0000"), "lamp_off": ("1100", "0100"), "open_drawer": ("1000", "1010")}
+    sides = [
+        [row for task, both in marks.items() for row in _rows(make_row, name, both[side], task=task)]
+        for side, name in enumerate("ab")
+    ]
+    found = compare(*sides)
+    assert found.tasks == {
+        "push_button": Pairs(0, 3, 0, 1),
+        "lamp_off": Pairs(1, 1, 0, 2),
+        "open_drawer": Pairs(1, 0, 1, 2),
+    }
+    assert found.pairs == Pairs(2, 4, 1, 5)
+    # Means of 0.75, 0.25 and -0.25, so 0.25 ± 4.303 * 0.5 / sqrt(3), which ends at 1. Surpluses of 3, 1 and -1: six of the
+    # eight ways to turn them add up to 3 or more, or to -3 or less.
+    assert found.words("a", "b").endswith(
+        "With its 3 tasks as a sample of tasks: +25.0 points, -99.2 to +100.0, sign-flip p = 0.75."
+    )
 
 
 def test_unpaired_scenes_that_would_decide() -> None:
@@ -111,8 +131,10 @@ def test_a_family_is_corrected(make_row) -> None:
     assert found.adjusted == pytest.approx(
         {("voxposer", "mtp"): 6 / 2**8, ("voxposer", "retry"): 0.125, ("mtp", "retry"): 0.25}
     )
-    words = found.comparisons[("voxposer", "retry")].words("voxposer", "retry", adjusted=0.125)
+    words = found.words()[1]
     assert words.startswith("voxposer and retry cannot be told apart") and "0.12 after Holm's" in words
+    assert found.letters() == {"mtp": "a", "retry": "ab", "voxposer": "b"}
+    assert found.letters(alpha=0.2) == {"mtp": "a", "retry": "a", "voxposer": "b"}
 
 
 def test_what_cannot_be_compared_is_no_part_of_a_family() -> None:

@@ -113,7 +113,7 @@ def test_rows_are_matched_by_scene_and_errors_are_left_out(make_row) -> None:
     first = [make_row(i % 2 == 0, scene=i) for i in range(4)]
     second = [make_row(True, method="mtp", scene=i) for i in (3, 1, 0)]
     second += [make_row(method="mtp", scene=2, status="error", error="provider")]
-    assert pair(first, second) == (Pairs(both=1, first_only=0, second_only=2, neither=0), 1)
+    assert pair(first, second) == ({"push_button": Pairs(both=1, first_only=0, second_only=2, neither=0)}, 1)
 
 
 def test_tasks_and_seeds_are_kept_apart(make_row) -> None:
@@ -121,7 +121,7 @@ def test_tasks_and_seeds_are_kept_apart(make_row) -> None:
     second = [
         make_row(task == "a", method="mtp", task=task, seed=seed) for task in ("a", "b") for seed in (0, 1)
     ]
-    assert pair(first, second) == (Pairs(2, 2, 0, 0), 0)
+    assert pair(first, second) == ({"a": Pairs(2, 0, 0, 0), "b": Pairs(0, 2, 0, 0)}, 0)
 
 
 def test_rows_of_different_initial_states_are_not_paired(make_row) -> None:

@@ -1,14 +1,9 @@
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from scipy.stats import beta, binom
 
-from analysis.statistics.rates import Interval, Rate, rate
-from analysis.statistics.unpaired import wilson
-
-Of = Callable[[Rate], Interval]
+from analysis.statistics.rates import INTERVALS, IntervalMethod, Rate, rate
 
 
 @pytest.mark.parametrize(
@@ -18,10 +13,10 @@ Of = Callable[[Rate], Interval]
 def test_wilson_gives_the_bounds_of_newcombes_table(
     successes: int, episodes: int, low: float, high: float
 ) -> None:
-    assert wilson(Rate(successes, episodes)) == pytest.approx((low, high), abs=5e-5)
+    assert Rate(successes, episodes).interval("wilson") == pytest.approx((low, high), abs=5e-5)
 
 
-def test_clopper_pearson_is_exact_at_the_ends() -> None:
+def test_clopper_pearson_is_the_default_and_exact_at_the_ends() -> None:
     assert Rate(0, 10).interval() == pytest.approx((0, 1 - 0.025**0.1))
     assert Rate(10, 10).interval() == pytest.approx((0.025**0.1, 1))
     assert Rate(16, 50).interval() == pytest.approx(
@@ -29,27 +24,37 @@ def test_clopper_pearson_is_exact_at_the_ends() -> None:
     )
 
 
-@pytest.mark.parametrize("interval", [Rate.interval, wilson])
-def test_no_interval_is_a_point_and_none_leaves_zero_to_one(interval: Of) -> None:
+def test_jeffreys_takes_half_a_success_and_half_a_failure_as_known() -> None:
+    assert Rate(16, 50).interval("jeffreys") == pytest.approx(
+        (float(beta.ppf(0.025, 16.5, 34.5)), float(beta.ppf(0.975, 16.5, 34.5)))
+    )
+    assert Rate(0, 50).interval("jeffreys") == pytest.approx((0, float(beta.ppf(0.975, 0.5, 50.5))))
+    assert Rate(50, 50).interval("jeffreys") == pytest.approx((float(beta.ppf(0.025, 50.5, 0.5)), 1))
+
+
+@pytest.mark.parametrize("method", INTERVALS)
+def test_no_interval_is_a_point_and_none_leaves_zero_to_one(method: IntervalMethod) -> None:
     for successes in range(21):
-        low, high = interval(Rate(successes, 20))
+        low, high = Rate(successes, 20).interval(method)
         assert 0 <= low < high <= 1
         assert low <= successes / 20 <= high
-    assert interval(Rate(0, 20))[0] == 0
-    assert interval(Rate(20, 20))[1] == 1
-    assert Rate(0, 0).interval() == (0, 1)
+    assert Rate(0, 20).interval(method)[0] == 0
+    assert Rate(20, 20).interval(method)[1] == 1
+    assert Rate(0, 0).interval(method) == (0, 1)
 
 
-@pytest.mark.parametrize(("interval", "least"), [(Rate.interval, 0.95), (wilson, 0.83)])
-def test_only_clopper_pearson_covers_at_every_rate(interval: Of, least: float) -> None:
+@pytest.mark.parametrize(
+    ("method", "least"), [("clopper-pearson", 0.95), ("wilson", 0.83), ("jeffreys", 0.88)]
+)
+def test_only_clopper_pearson_covers_at_every_rate(method: IntervalMethod, least: float) -> None:
     n = 50
-    intervals = [interval(Rate(k, n)) for k in range(n + 1)]
+    intervals = [Rate(k, n).interval(method) for k in range(n + 1)]
     coverage = [
         sum(float(binom.pmf(k, n, p)) for k, (low, high) in enumerate(intervals) if low <= p <= high)
         for p in (i / 1000 for i in range(1, 1000))
     ]
     assert min(coverage) >= least
-    assert (min(coverage) >= 0.95) == (interval is Rate.interval)
+    assert (min(coverage) >= 0.95) == (method == "clopper-pearson")
 
 
 def test_a_rate_without_episodes_has_no_value() -> None:
