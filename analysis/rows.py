@@ -172,6 +172,11 @@ class Rows:
         return self.db.execute(sql, list(parameters)).fetchall()
 
     @cached_property
+    def statuses(self) -> list[tuple[str, str, bool, str, int]]:
+        """Cell, task, whether the instruction is a paraphrase, status, and the number of such episodes."""
+        return self.query("SELECT cell, task, instruction_index > 0, status, count(*) FROM rows GROUP BY ALL")
+
+    @cached_property
     def with_facts(self) -> str:
         """What to select from for the rows with their `facts` beside them. These are read when they are first asked for:
         most items need none, and they are the larger part of a row."""

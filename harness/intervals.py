@@ -1,5 +1,5 @@
 """Exact interval of a success rate (Clopper and Pearson, 1934), in plain Python: the end-of-sweep table
-needs no statistics library, and the analysis of a million rows uses the same bounds."""
+needs no statistics library. The analysis, which has one, gives the same bounds."""
 
 from __future__ import annotations
 

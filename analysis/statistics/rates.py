@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Literal
 
-from harness.intervals import clopper_pearson
 from harness.records import VERDICTS
 from harness.store import Row
 
@@ -48,7 +47,7 @@ class Rate:
             return 0.0, 1.0
         match method:
             case "clopper-pearson":
-                return clopper_pearson(self.successes, self.episodes, confidence)
+                return _clopper_pearson(self.successes, self.episodes, confidence)
             case "wilson":
                 return _wilson(self.successes, self.episodes, confidence)
             case "jeffreys":
@@ -59,6 +58,16 @@ def rate(rows: Iterable[Row]) -> Rate:
     """Of one group of rows."""
     verdicts = [row["status"] for row in rows if row["status"] in VERDICTS]
     return Rate(verdicts.count("success"), len(verdicts))
+
+
+def _clopper_pearson(successes: int, episodes: int, confidence: float) -> Interval:
+    """As `harness.intervals`, which needs no SciPy and takes longer for many episodes."""
+    from scipy.special import betaincinv
+
+    tail, failures = (1 - confidence) / 2, episodes - successes
+    low = 0.0 if successes == 0 else float(betaincinv(successes, failures + 1, tail))
+    high = 1.0 if failures == 0 else float(betaincinv(successes + 1, failures, 1 - tail))
+    return low, high
 
 
 def _wilson(successes: int, episodes: int, confidence: float) -> Interval:

@@ -4,6 +4,7 @@ episodes and what the paper prints. Cells that differ in more than the seed are 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -213,6 +214,17 @@ def _condition(column: Group, cells: Sequence[CellInfo]) -> Chosen:
     return Chosen(" AND ".join(clauses), parameters)
 
 
+def _statuses(column: Group, rows: Rows, cells: Sequence[CellInfo]) -> Counter[str]:
+    """How many episodes ended how, of those that `_condition` chooses."""
+    mine = {cell.identity for cell in cells}
+    found: Counter[str] = Counter()
+    for cell, task, paraphrased, status, count in rows.statuses:
+        wording = column.instructions == "any" or paraphrased == (column.instructions == "paraphrased")
+        if cell in mine and wording and column.task in ("", task):
+            found[status] += count
+    return found
+
+
 def _entry(
     item: Item,
     row: Group,
@@ -232,22 +244,16 @@ def _entry(
     published = numbers().get(key)
     if not cells:
         return Entry(published=published)
-    played = _condition(column, cells)
-    ((episodes, successes, errors),) = rows.query(
-        "SELECT count(*) FILTER (status != 'error'), count(*) FILTER (status = 'success'), "
-        "count(*) FILTER (status = 'error') "
-        f"FROM rows WHERE {played.condition}",
-        *played.parameters,
-    )
     measure = item.measure_of(column)
-    found = measured(measure, rows, played, interval)
+    found = measured(measure, rows, _condition(column, cells), interval)
+    statuses = _statuses(column, rows, cells)
     return Entry(
         value=found.value,
         deviation=found.deviation,
         interval=found.interval,
-        successes=successes,
-        episodes=episodes,
-        errors=errors,
+        successes=statuses["success"],
+        episodes=statuses.total() - statuses["error"],
+        errors=statuses["error"],
         seeds=found.seeds,
         published=published,
         counts=isinstance(measure, Verdicts) and not measure.percent,

@@ -4,6 +4,7 @@ import pytest
 from scipy.stats import beta, binom
 
 from analysis.statistics.rates import INTERVALS, IntervalMethod, Rate, rate
+from harness.intervals import clopper_pearson
 
 
 @pytest.mark.parametrize(
@@ -30,6 +31,14 @@ def test_jeffreys_takes_half_a_success_and_half_a_failure_as_known() -> None:
     )
     assert Rate(0, 50).interval("jeffreys") == pytest.approx((0, float(beta.ppf(0.975, 0.5, 50.5))))
     assert Rate(50, 50).interval("jeffreys") == pytest.approx((float(beta.ppf(0.025, 50.5, 0.5)), 1))
+
+
+@pytest.mark.parametrize("episodes", [1, 7, 135, 250_000])
+def test_a_sweep_prints_the_same_interval_without_scipy(episodes: int) -> None:
+    for successes in {0, 1, episodes // 3, episodes - 1, episodes}:
+        assert Rate(successes, episodes).interval() == pytest.approx(
+            clopper_pearson(successes, episodes), rel=1e-9
+        )
 
 
 @pytest.mark.parametrize("method", INTERVALS)
