@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from envs.commands import checked_pose, checked_speed
+from envs.commands import checked_opening, checked_pose, checked_speed
 from envs.robots import stop
 from envs.robots.operator import Operator
 from envs.ur5.gripper import CLOSED, OPEN, Robotiq
 from envs.ur5.robot import Robot
-from harness.failures import MotionFailure, SimulatorError, StepLimit
+from harness.failures import SimulatorError, StepLimit
 from harness.protocols import Motion, Pose
 
 if TYPE_CHECKING:
@@ -101,13 +101,7 @@ class Driver:
 
     def set_gripper(self, opening: float) -> Motion:
         """See `harness.protocols.Manipulation.set_gripper`; an opening outside 0..1 is a `MotionFailure`."""
-        try:
-            value = float(opening)
-        except (TypeError, ValueError):
-            value = math.nan
-        if not 0.0 <= value <= 1.0:
-            raise MotionFailure(f"the gripper's opening is a number from 0 to 1, not {opening!r}")
-        wanted = 1.0 if value > 0.5 else 0.0
+        wanted = checked_opening(opening)
         if wanted == self.opening:
             return Motion(True)
         if not self._allowed("The gripper opens." if wanted else "The gripper closes."):

@@ -1,6 +1,7 @@
 """The adapter against a UR5 that is not there: frames, limits, stops, the operator's word."""
 
 import os
+import re
 import sys
 import threading
 import time
@@ -10,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from envs.commands import checked_opening
 from envs.robots import operator as terminal
 from envs.robots import stop
 from envs.robots.rotations import from_vector, multiply, rotate, to_vector
@@ -109,9 +111,17 @@ def test_malformed_commands_are_the_methods_failure(robot, arm, pose):
         robot.move(pose)
     with pytest.raises(MotionFailure):
         robot.move(at(0.4, 0, 0.2), -1.0)
-    with pytest.raises(MotionFailure):
-        robot.set_gripper(5.0)
     assert arm.log == []
+
+
+@pytest.mark.parametrize("opening", [5.0, -0.01, float("nan"), "open", None])
+def test_an_opening_that_is_none_is_refused_as_everywhere(robot, hand, opening):
+    before = list(hand.log)
+    with pytest.raises(MotionFailure) as elsewhere:
+        checked_opening(opening)
+    with pytest.raises(MotionFailure, match=f"^{re.escape(str(elsewhere.value))}$"):
+        robot.set_gripper(opening)
+    assert (hand.log, robot.gripper()) == (before, 1.0)
 
 
 def test_spent_steps_stop_the_robot(robot, arm, monkeypatch):
