@@ -13,6 +13,9 @@ from harness.protocols import Pose
 if TYPE_CHECKING:
     from harness.protocols import Floats
 
+_NOT_NUMBERS = (TypeError, ValueError, OverflowError)
+"""What is raised where numbers were wanted; the last for an integer that is beyond a float."""
+
 
 def checked_pose(pose: Pose) -> Pose:
     """With arrays of its own and a unit quaternion. Raises `MotionFailure` for a wrong shape, a number that is not
@@ -20,7 +23,7 @@ def checked_pose(pose: Pose) -> Pose:
     try:
         position = np.array(pose.position, dtype=np.float64)
         quaternion = np.array(pose.quaternion, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except _NOT_NUMBERS as error:
         raise MotionFailure(f"a pose is a position (3,) and a quaternion (4,) of numbers: {error}") from None
     if position.shape != (3,) or quaternion.shape != (4,):
         raise MotionFailure(
@@ -38,7 +41,7 @@ def checked_action(action: Any) -> Floats:
     """(7,) float64, an array of its own; raises `MotionFailure` for another shape or a number that is not finite."""
     try:
         numbers = np.array(action, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except _NOT_NUMBERS as error:
         raise MotionFailure(f"an action is seven numbers: {error}") from None
     if numbers.shape != (7,):
         raise MotionFailure(f"an action is (7,): translation, rotation vector, gripper; not {numbers.shape}")
@@ -51,7 +54,7 @@ def checked_speed(speed: Any, slowest: float, fastest: float) -> float:
     """A factor on the usual speed, cut to its limits; raises `MotionFailure` for what is no number above 0."""
     try:
         factor = float(speed)
-    except (TypeError, ValueError):
+    except _NOT_NUMBERS:
         raise MotionFailure(f"the speed is a positive number, not {speed!r}") from None
     if not (math.isfinite(factor) and factor > 0):
         raise MotionFailure(f"the speed is a positive number, not {factor}")
@@ -62,7 +65,7 @@ def checked_opening(opening: Any) -> float:
     """Of a gripper that opens or closes: 1 above 0.5, else 0. Raises `MotionFailure` for what is no number from 0 to 1."""
     try:
         value = float(opening)
-    except (TypeError, ValueError):
+    except _NOT_NUMBERS:
         value = math.nan
     if not 0.0 <= value <= 1.0:
         raise MotionFailure(f"the gripper's opening is a number from 0 to 1, not {opening!r}")

@@ -30,6 +30,7 @@ def test_a_pose_gets_a_unit_quaternion_and_arrays_of_its_own() -> None:
         (np.array([np.nan, 0, 0]), DOWN, "not finite"),
         (np.zeros(3), np.zeros(4), "zero length"),
         ([[1, 2], [3]], DOWN, "of numbers"),
+        ([10**400, 0, 0], DOWN, "of numbers"),
     ],
 )
 def test_what_is_no_pose_is_the_methods_failure(position: Any, quaternion: Any, said: str) -> None:
@@ -37,19 +38,23 @@ def test_what_is_no_pose_is_the_methods_failure(position: Any, quaternion: Any, 
         checked_pose(Pose(position, quaternion))
 
 
-@pytest.mark.parametrize("action", [None, "no", np.zeros(6), np.full(7, np.inf), [[1], [2, 3]]])
+@pytest.mark.parametrize(
+    "action", [None, "no", np.zeros(6), np.full(7, np.inf), [[1], [2, 3]], [10**400] * 7]
+)
 def test_what_is_no_action_is_the_methods_failure(action: Any) -> None:
     with pytest.raises(MotionFailure):
         checked_action(action)
 
 
-@pytest.mark.parametrize("speed", [0, -1.0, float("nan"), float("inf"), "fast", None])
+@pytest.mark.parametrize("speed", [0, -1.0, float("nan"), float("inf"), "fast", None, 10**400])
 def test_a_speed_is_a_number_above_0(speed: Any) -> None:
     with pytest.raises(MotionFailure, match="positive number"):
         checked_speed(speed, 0.1, 3.0)
 
 
-@pytest.mark.parametrize("opening", [-0.01, 1.01, float("nan"), float("inf"), "open", None, [1.0, 0.0]])
+@pytest.mark.parametrize(
+    "opening", [-0.01, 1.01, float("nan"), float("inf"), "open", None, [1.0, 0.0], 10**400]
+)
 def test_an_opening_is_a_number_from_0_to_1(opening: Any) -> None:
     with pytest.raises(MotionFailure, match="from 0 to 1, not"):
         checked_opening(opening)
