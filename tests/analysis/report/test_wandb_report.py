@@ -88,6 +88,16 @@ def test_an_environment_has_its_parts_in_order(lab: Path) -> None:
     assert len(panels(saved, "Run Comparer")) == 1
 
 
+def test_every_pair_is_compared_and_has_letters(lab: Path) -> None:
+    saved = specification(lab)
+    assert sorted([text.strip() for text in row] for row in table_with(saved, "letters")) == [
+        ["mtp memory=playtable", "a"],
+        ["mtp memory=tabletop", "a"],
+        ["retry", "a"],
+    ]
+    assert "mtp memory=playtable and retry cannot be told apart" in json.dumps(saved)
+
+
 def test_run_sets_say_group_job_type_and_tag_as_the_tracker_wrote_them(lab: Path) -> None:
     saved = specification(lab)
     for grid in grids(saved)[4:]:
