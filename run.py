@@ -11,7 +11,7 @@ from omegaconf import DictConfig
 
 from harness import help as page
 from harness.cells import Cell
-from harness.cli import messages, with_files
+from harness.cli import messages, with_cells_keys, with_files
 from harness.compose import to_plain
 from harness.failures import UsageError
 from harness.launcher import play_and_show
@@ -43,6 +43,6 @@ if __name__ == "__main__":
             "No arguments: a small default, the same as `python run.py +experiment=quick`.", file=sys.stderr
         )
         sys.argv.append("+experiment=quick")
-    sys.argv[1:] = with_files(sys.argv[1:])
+    sys.argv[1:] = with_cells_keys(with_files(sys.argv[1:]))
     with messages():
         run()

@@ -7,14 +7,16 @@ import errno
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Quote, QuotedString
 from hydra.errors import HydraException
 from omegaconf.errors import OmegaConfBaseException
 
 from harness.components import suggest
+from harness.compose import dotted_keys
 from harness.failures import UsageError
 from harness.launcher import SweepIncompleteError
 from harness.store import StorageError
@@ -78,15 +80,38 @@ def with_files(arguments: Sequence[str]) -> list[str]:
     return expanded
 
 
+def with_cells_keys(arguments: Sequence[str]) -> list[str]:
+    """Of a sweep, hands a key that is typed with one value to each cell, through the sweeper. Hydra would look for it in
+    the config of the default options, where a key of `method.planner` is none, though all methods of the sweep have it."""
+    if not {"-m", "--multirun"} & set(arguments):
+        return list(arguments)
+    values = {a.partition("=")[0]: a.partition("=")[2] for a in arguments if _sets_one_value(a)}
+    kept = [argument for argument in arguments if not _sets_one_value(argument)]
+    pairs = ", ".join(f"{key}: {_quoted(value)}" for key, value in values.items())
+    return [*kept, f"++hydra.sweeper.params={{{pairs}}}"] if values else kept
+
+
+def _sets_one_value(argument: str) -> bool:
+    """Whether it is a plain `key.key=value`, not of Hydra's own, and no sweep over values."""
+    if not re.match(r"(?!hydra\.)\w+(\.\w+)+=", argument) or "${" in argument:
+        return False
+    try:
+        return not OverridesParser.create().parse_override(argument).is_sweep_override()
+    except HydraException:  # Hydra says so itself
+        return False
+
+
 def _quoted(text: str) -> str:
     """The text as a value of Hydra's grammar."""
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{escaped}'"
+    return QuotedString(text, Quote.single).with_quotes()
 
 
-def explain(error: Exception) -> str:
-    """The message of an error with what it was caused by and a hint where there is one."""
+def explain(error: Exception, known_keys: Callable[[], Iterable[str]] | None = None) -> str:
+    """The message of an error with what it was caused by and a hint where there is one, from the keys that there are: by
+    default those of the config with the options that are typed. A `UsageError` says all by itself."""
     text = str(error).strip()
+    if isinstance(error, UsageError):
+        return text
     cause = error.__cause__
     if isinstance(cause, OmegaConfBaseException):
         text = f"{text} {str(cause).splitlines()[0]}".strip()
@@ -94,7 +119,7 @@ def explain(error: Exception) -> str:
     unknown = re.search(r"Could not override '([\w.@/]+)'", text)
     if unknown:
         key = unknown.group(1)
-        return f"There is no key `{key}`. {suggest(key, _known_keys())}".strip()
+        return f"There is no key `{key}`. {suggest(key, (known_keys or _typed_keys)())}".strip()
     option = re.search(r"Could not find '([^']+)'", text)
     if option and "Available options" in text:
         group, _, name = option.group(1).rpartition("/")
@@ -110,8 +135,8 @@ def explain(error: Exception) -> str:
     return text
 
 
-def _known_keys() -> list[str]:
-    """Dotted keys of the default config."""
+def _typed_keys() -> list[str]:
+    """Dotted keys of the default config with the options that are typed."""
     from hydra import compose, initialize_config_module
 
     groups = [
@@ -124,13 +149,4 @@ def _known_keys() -> list[str]:
             config = compose("config", overrides=groups)
         except HydraException:
             config = compose("config")
-    return list(_flat(config, ""))
-
-
-def _flat(node: Any, prefix: str) -> Iterator[str]:
-    for key in node:
-        name = f"{prefix}{key}"
-        yield name
-        value = node._get_node(key)
-        if hasattr(value, "keys") and not value._is_none() and not value._is_missing():
-            yield from _flat(value, f"{name}.")
+    return dotted_keys(config)

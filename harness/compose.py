@@ -4,7 +4,7 @@ overrides are then set on a copy, which gives the same config (a test compares) 
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
@@ -27,13 +27,22 @@ class Composer:
 
     def cell(self, overrides: Sequence[str]) -> Cell:
         """Compose one cell. Raises Hydra's `ConfigCompositionException` for what does not fit."""
-        parsed = self._parser.parse_overrides(list(overrides))
-        values = [override for override in parsed if self._sets_a_value(override)]
-        structure = tuple(str(o.input_line) for o in parsed if not self._sets_a_value(o))
+        structure, values = self._parsed(overrides)
         base, choices = self._base(structure)
         config = copy.deepcopy(base)
         ConfigLoaderImpl._apply_overrides_to_config(values, config)
         return Cell(to_plain(config), choices, tuple(overrides))
+
+    def keys(self, overrides: Sequence[str]) -> list[str]:
+        """Dotted keys of a cell's config, before its values are set."""
+        structure, _ = self._parsed(overrides)
+        return dotted_keys(self._base(structure)[0])
+
+    def _parsed(self, overrides: Sequence[str]) -> tuple[tuple[str, ...], list[Override]]:
+        """Overrides that choose what is composed, and those that set a value in it."""
+        parsed = self._parser.parse_overrides(list(overrides))
+        values = [override for override in parsed if self._sets_a_value(override)]
+        return tuple(str(o.input_line) for o in parsed if not self._sets_a_value(o)), values
 
     def _base(self, structure: tuple[str, ...]) -> tuple[DictConfig, Mapping[str, str]]:
         if structure not in self._bases:
@@ -74,3 +83,17 @@ def to_plain(config: DictConfig) -> dict[str, Any]:
     plain = OmegaConf.to_container(config, resolve=True, throw_on_missing=True, enum_to_str=True)
     assert isinstance(plain, dict)
     return {str(key): value for key, value in plain.items()}
+
+
+def dotted_keys(config: DictConfig) -> list[str]:
+    """All keys of a config as they are typed, at any depth."""
+    return list(_flat(config, ""))
+
+
+def _flat(node: Any, prefix: str) -> Iterator[str]:
+    for key in node:
+        name = f"{prefix}{key}"
+        yield name
+        value = node._get_node(key)
+        if hasattr(value, "keys") and not value._is_none() and not value._is_missing():
+            yield from _flat(value, f"{name}.")

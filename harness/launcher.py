@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hydra.core.utils import JobReturn, JobStatus
+from hydra.errors import HydraException
 from hydra.plugins.launcher import Launcher
 from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig
+from omegaconf.errors import OmegaConfBaseException
 
 from harness.cells import Cell
 from harness.compose import Composer
@@ -32,7 +34,7 @@ class PoolLauncher(Launcher):
 
     def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> Sequence[JobReturn]:
         composer = Composer(self._context.config_loader, self._config)
-        cells = [composer.cell(overrides) for overrides in job_overrides]
+        cells = [_composed(composer, overrides, job_overrides) for overrides in job_overrides]
         names = {str(cell.config["name"]) for cell in cells}
         if len(names) > 1:
             raise UsageError(
@@ -47,6 +49,18 @@ class PoolLauncher(Launcher):
     def play(self, cells: Sequence[Cell], root: Path) -> None:
         """Play them and print the table. Raises `SweepIncompleteError`."""
         play_and_show(cells, root)
+
+
+def _composed(composer: Composer, overrides: Sequence[str], of_all: Sequence[Sequence[str]]) -> Cell:
+    """One cell. Raises `UsageError` that names it by what it does not share with all others."""
+    from harness.cli import explain
+
+    try:
+        return composer.cell(overrides)
+    except (HydraException, OmegaConfBaseException) as error:
+        own = [override for override in overrides if not all(override in others for others in of_all)]
+        where = f"The cell {' '.join(own)}: " if own else ""
+        raise UsageError(f"{where}{explain(error, lambda: composer.keys(overrides))}") from error
 
 
 def play_and_show(cells: Sequence[Cell], root: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -10,9 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.errors import HydraException
 
 from harness import store
-from harness.cli import explain, with_files
+from harness.cli import explain, with_cells_keys, with_files
 from harness.failures import UsageError
 
 PROJECT = Path(__file__).resolve().parent.parent.parent
@@ -151,6 +154,31 @@ def test_a_mistake_in_one_cell_of_a_sweep_is_told_before_any_runs(tmp_path: Path
     assert store.load(tmp_path) == []
 
 
+def test_a_key_that_all_methods_of_a_sweep_have_is_theirs_although_the_default_method_has_none(
+    tmp_path: Path,
+) -> None:
+    done = run(tmp_path, "-m", "method=noop,noop", "method.seconds=0.001", *NOOP[:1], *NOOP[2:], noop=False)
+    assert done.returncode == 0, done.stderr
+    (description,) = tmp_path.glob("*/cell.json")
+    assert json.loads(description.read_text())["config"]["method"]["seconds"] == 0.001
+
+
+@pytest.mark.parametrize("sweep", [["method=hime_limited,flat"], ["+experiment=hime_table2"]])
+@pytest.mark.parametrize("cap", ["4", "4,5"])
+def test_a_key_that_one_method_of_a_sweep_lacks_is_told_with_the_method(
+    tmp_path: Path, sweep: list[str], cap: str
+) -> None:
+    done = run(tmp_path, "-m", *sweep, "env=household", f"method.planner.memory.cap={cap}", noop=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("Error: The cell ")
+    where, _, what = done.stderr.removeprefix("Error: The cell ").partition(": ")
+    assert "method=flat" in where.split()
+    assert "env=household" not in where
+    assert what.startswith("There is no key `method.planner.memory.cap`. Did you mean method.planner.")
+    assert "Traceback" not in done.stderr
+    assert store.load(tmp_path) == []
+
+
 def test_hydras_own_launcher_works_too_and_one_failing_job_leaves_the_others(tmp_path: Path) -> None:
     done = run(tmp_path, "-m", "method.fault=raise,''", "env.scenes=1", "hydra/launcher=basic")
     assert done.returncode == 1
@@ -160,6 +188,11 @@ def test_hydras_own_launcher_works_too_and_one_failing_job_leaves_the_others(tmp
 
 def test_explanations_keep_the_message() -> None:
     assert explain(UsageError("plain")) == "plain"
+    assert explain(HydraException("no parse error"), list).startswith("no parse error\nA value with spaces")
+    assert explain(UsageError("no parse error")) == "no parse error"
+    assert explain(HydraException("Could not override 'a.b'"), lambda: ["a.bb"]) == (
+        "There is no key `a.b`. Did you mean a.bb?"
+    )
 
 
 def test_help_lists_options_and_keys() -> None:
@@ -188,11 +221,41 @@ def test_a_file_is_a_memory() -> None:
         ("a.jsonl,b/c.jsonl", "['a.jsonl'],['b/c.jsonl']"),
         ("/tmp/memory.json", "['/tmp/memory.json']"),
         ("'a, b.jsonl'", "['a, b.jsonl']"),
+        (r"a\b.jsonl", r"['a\b.jsonl']"),
         ('"a b.jsonl"', "['a b.jsonl']"),
     ],
 )
 def test_files_are_memories_however_they_are_written(typed: str, sources: str) -> None:
     assert with_files([f"memory={typed}"]) == ["memory=file", f"memory.sources={sources}"]
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["4", "'4'", "", "null", "'it\\'s, so'", "[a,'b c']", "{a: 1.0}", r"a\,b", r"q\\", "http://a:80/v1"],
+)
+def test_the_sweeper_gets_a_key_of_the_cells_as_it_is_typed(value: str) -> None:
+    others = ["--multirun", "method=a,b", "seed=3"]
+    *kept, handed = with_cells_keys([*others, "method.x=old", f"method.x={value}", "method.y.z=1"])
+    override = OverridesParser.create().parse_override(handed)
+    assert (kept, override.key_or_group, override.is_force_add()) == (others, "hydra.sweeper.params", True)
+    given = override.value()
+    assert isinstance(given, dict)
+    assert {key: str(text) for key, text in given.items()} == {"method.x": value, "method.y.z": "1"}
+
+
+def test_other_arguments_are_left_to_hydra() -> None:
+    sweep = [
+        "-m",
+        "seed=0",
+        "method.x=1,2",
+        "method.x=choice(1)",
+        "+method.x=1",
+        "~method.x",
+        "hydra.job.name=x",
+    ]
+    sweep += ["env.a=${seed}", "llm@llm.roles.x=rules", "method.x=[", "hydra/launcher=slurm"]
+    for arguments in (sweep, ["method.x=1"], []):
+        assert with_cells_keys(arguments) == arguments
 
 
 def test_a_memory_that_is_not_there_is_told_before_anything_runs(tmp_path: Path) -> None:
