@@ -140,9 +140,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     limits = Limits((corner[:3], corner[3:]), options.speed, options.turn, options.joint_speed)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     try:
-        server = Server(maker(options.arm)(), limits, options.host, options.port)
-    except (HarnessError, ImportError, OSError) as error:
-        print(f"The arm cannot be served: {error}")
+        arm = maker(options.arm)()
+        try:
+            server = Server(arm, limits, options.host, options.port)
+        except BaseException:
+            arm.close()
+            raise
+    except (HarnessError, ImportError, OSError, OverflowError) as error:
+        print(
+            f"{options.arm} cannot be served at {options.host}, port {options.port}: {error}. Another arm: --arm; another "
+            "address: --host, --port (0 for any port that is free)."
+        )
         return 1
     _log.info("%s at %s:%d, within %s", options.arm, *server.address, limits)
     with suppress(KeyboardInterrupt):

@@ -14,6 +14,7 @@ from envs.widowx import serve, wire
 from envs.widowx.client import RemoteArm
 from envs.widowx.guard import LIMITS, Limits
 from harness.failures import HarnessError, SimulatorError
+from tests.envs.widowx import stub
 
 
 @pytest.fixture
@@ -202,3 +203,16 @@ def test_the_command_serves_an_arm_with_its_own_limits(tmp_path):
 def test_an_arm_that_cannot_be_served_is_said(capsys, arguments, what):
     assert serve.main(arguments) == 1
     assert what in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("beyond", [0, 1 << 16])
+def test_a_port_that_is_taken_or_none_is_told_and_the_arm_let_go(capsys, monkeypatch, beyond):
+    made = []
+    monkeypatch.setattr(serve, "maker", lambda path: lambda: made.append(stub.Arm()) or made[0])
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1] + beyond)
+        assert serve.main(["--port", port]) == 1
+    said = capsys.readouterr().out
+    assert f"cannot be served at 127.0.0.1, port {port}: " in said
+    assert "Another arm: --arm; another address: --host, --port" in said
+    assert made[0].closed
