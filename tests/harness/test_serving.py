@@ -59,7 +59,9 @@ def test_an_address_that_is_taken_is_told(tmp_path, capsys) -> None:
         port = str(taken.getsockname()[1])
         arguments = ["serve", "method=hime", "llm=rules", "--port", port, "--state", str(tmp_path)]
         assert main(commands, "", arguments) == 2
-    assert f"Cannot listen at 127.0.0.1, port {port}" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert f"Cannot listen at 127.0.0.1, port {port}: " in said and "Address already in use" in said
+    assert "Another address: --host, --port (0 for any port that is free)." in said
 
 
 @pytest.mark.parametrize("cameras", ["[wrist]", "[wrist,third_person,side]"])
