@@ -1,5 +1,6 @@
 """Rows of experiments as a DuckDB table, read from `episodes.jsonl` or from the compact copy of a finished experiment.
-The newest row of an episode counts. It judges nothing: what may be put together is for who asks."""
+Of an episode the row counts that the store counts: the newest, but an error takes no verdict away. It judges nothing
+else: what may be put together is for who asks."""
 
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from harness import store
 from harness.chat import roles
 from harness.failures import UsageError
+from harness.records import VERDICTS
 from harness.schema import IDENTITY_KEYS, SELECTION_KEYS
 from harness.stopping import record as standings
 
@@ -87,7 +89,7 @@ _ROWS = _Table("rows", _COLUMNS, _COLUMNS, "*")
 _OF_EPISODES = _Table(
     "episode_facts",
     {"cell": "VARCHAR", "episode": "VARCHAR", "facts": _kind(_FACTS)},
-    {"cell": "VARCHAR", "episode": "VARCHAR", "trials": "STRUCT(facts JSON)[]"},
+    {"cell": "VARCHAR", "episode": "VARCHAR", "status": "VARCHAR", "trials": "STRUCT(facts JSON)[]"},
     f"cell, episode, json_transform(trials[1].facts, '{json.dumps(_FACTS)}') AS facts",
 )
 
@@ -302,13 +304,13 @@ def _read_slowly(rows: Rows, table: _Table, files: Sequence[Path]) -> int:
     cut = 0
     with tempfile.TemporaryDirectory() as folder:
         for _, of_cell in groupby(files, key=lambda path: path.parent):
-            found: dict[str, store.Row] = {}
+            found: list[store.Row] = []
             for path in of_cell:
                 whole, torn, _ = store.read_rows(path)
-                found |= whole
+                found += whole.values()
                 cut += torn
             copy = Path(folder) / "rows.jsonl"
-            copy.write_text("".join(json.dumps(row) + "\n" for row in found.values()), encoding="utf-8")
+            copy.write_text("".join(json.dumps(row) + "\n" for row in found), encoding="utf-8")
             if found:
                 _insert(rows, table, [copy])
     return cut
@@ -320,9 +322,9 @@ def _insert(rows: Rows, table: _Table, files: Sequence[Path]) -> None:
     rows.db.execute(
         f"WITH lines AS (SELECT *, row_number() OVER () AS line FROM read_json([{names}], "
         f"format='newline_delimited', columns={{{columns}}}, maximum_object_size=67108864)), "
-        "newest AS (SELECT * EXCLUDE (line) FROM lines "
-        "QUALIFY row_number() OVER (PARTITION BY cell, episode ORDER BY line DESC) = 1) "
-        f"INSERT INTO {table.name} SELECT {table.select} FROM newest"
+        "counting AS (SELECT * EXCLUDE (line) FROM lines "
+        f"QUALIFY row_number() OVER (PARTITION BY cell, episode ORDER BY status IN {VERDICTS} DESC, line DESC) = 1) "
+        f"INSERT INTO {table.name} SELECT {table.select} FROM counting"
     )
 
 

@@ -12,6 +12,12 @@ Status = Literal["success", "failure", "error"]
 VERDICTS: tuple[str, ...] = ("success", "failure")
 
 
+def counts_after(status: str, before: str | None) -> bool:
+    """Whether a row counts for its episode after one with the status `before`, or after none: the newest does, but an
+    error takes no verdict away. Two jobs may have played an episode, where a sweep was killed and its job wrote on."""
+    return status in VERDICTS or before not in VERDICTS
+
+
 @dataclass(frozen=True)
 class EpisodeKey:
     """Which episode of a cell. The cell's config and seed are the cell's."""

@@ -15,7 +15,7 @@ from typing import Any
 
 from harness.cluster import record
 from harness.failures import UsageError
-from harness.records import VERDICTS
+from harness.records import VERDICTS, counts_after
 from harness.stopping import record as standings
 from harness.store import CELL, LOCK, PLAN, Row, check_format
 from harness.tail import CellTail
@@ -42,9 +42,9 @@ class CellStatus:
     started: float = 0.0
     """When that command began, seconds since 1970."""
     statuses: dict[str, str] = field(default_factory=dict)
-    """Episode to the status of its newest row."""
+    """Episode to the status of the row that counts."""
     ends: dict[str, float] = field(default_factory=dict)
-    """Episode to the end of its newest row."""
+    """Episode to the end of that row."""
     counted: frozenset[str] | None = None
     """Episodes that count, where a sequential test has left out others; None for all."""
     tail: CellTail = field(init=False)
@@ -56,8 +56,9 @@ class CellStatus:
         """Read what is new."""
         self.expected, self.started = read_plan(self.folder)
         for row in self.tail.rows():
-            self.statuses[row["episode"]] = row["status"]
-            self.ends[row["episode"]] = end_of(row)
+            if counts_after(row["status"], self.statuses.get(row["episode"])):
+                self.statuses[row["episode"]] = row["status"]
+                self.ends[row["episode"]] = end_of(row)
 
     @property
     def counting(self) -> dict[str, str]:

@@ -9,7 +9,7 @@ import fcntl
 import json
 import os
 import socket
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import Any
 
 from harness.cells import Cell
 from harness.failures import UsageError
-from harness.records import VERDICTS, Spent
+from harness.records import Spent, counts_after
 
 FORMAT = 1
 """Version of the files' layout. A folder of another format is refused, never rewritten."""
@@ -108,7 +108,7 @@ class Digest:
 
 
 class CellStore:
-    """Rows of one cell. `digests()` holds the newest row of each episode, in short."""
+    """Rows of one cell. `digests()` holds the row of each episode that counts, in short."""
 
     def __init__(self, root: Path, cell: Cell, part: str = "") -> None:
         """`part` is the name of the file that a job of a cluster writes; it changes no other."""
@@ -135,16 +135,16 @@ class CellStore:
         rows = self._mend(ours)
         for path in files:
             if path not in ours:
-                _add(read_rows(path)[0], rows)
+                _add(read_rows(path)[0].values(), rows)
         self._digests = {key: Digest.of(row) for key, row in rows.items()}
 
     def _mend(self, files: Sequence[Path]) -> dict[str, Row]:
-        """Make the files one, with the newest whole row of each episode, which are returned."""
+        """Make the files one, with the whole row of each episode that counts; these are returned."""
         rows: dict[str, Row] = {}
         torn = lines = 0
         for path in files:
             found, cut, total = read_rows(path)
-            _add(found, rows)
+            _add(found.values(), rows)
             torn, lines = torn + cut, lines + total
             if cut:
                 with open(self.folder / TORN, "ab") as aside:
@@ -166,7 +166,7 @@ class CellStore:
         temporary.replace(self.folder / PLAN)  # not synced: it is written anew with each start
 
     def digests(self) -> Mapping[str, Digest]:
-        """Episode key to its newest row, in short."""
+        """Episode key to the row that counts, in short."""
         return self._digests
 
     def append(self, row: Row) -> Digest:
@@ -215,7 +215,7 @@ class CellStore:
 
 
 def load(root: Path) -> list[Row]:
-    """All rows of an experiment's folder, newest per episode, in a stable order. Raises `UsageError` for
+    """All rows of an experiment's folder that count, one an episode, in a stable order. Raises `UsageError` for
     a folder that is not one or is of another format."""
     if not root.is_dir():
         raise UsageError(f"{root} is not a folder; name one under outputs/.")
@@ -232,24 +232,26 @@ def row_files(folder: Path) -> list[Path]:
 
 
 def read_cell(folder: Path) -> dict[str, Row]:
-    """Newest row per episode of a cell, in the order in which they were written. Raises as `read_rows` does."""
+    """The row of each episode of a cell that counts, in the order in which they were written. Raises as `read_rows`
+    does."""
     rows: dict[str, Row] = {}
     for path in row_files(folder):
-        _add(read_rows(path)[0], rows)
+        _add(read_rows(path)[0].values(), rows)
     return rows
 
 
-def _add(found: Mapping[str, Row], rows: dict[str, Row]) -> None:
-    """Add the rows of a file to those of the files before. Two jobs may have played an episode, where a sweep was killed
-    and its job wrote on: an error of one takes no verdict of the other away."""
-    for key, row in found.items():
-        if _is_final(row) or not _is_final(rows.get(key)):
+def _add(found: Iterable[Row], rows: dict[str, Row]) -> None:
+    """Add rows to those before them, of which they replace what no longer counts."""
+    for row in found:
+        key = row["episode"]
+        before = rows.get(key)
+        if counts_after(row["status"], before["status"] if before else None):
             rows.pop(key, None)
             rows[key] = row
 
 
 def read_rows(path: Path) -> tuple[dict[str, Row], int, int]:
-    """Newest row per episode, number of torn lines at the end (0 or 1), number of whole lines.
+    """The row of each episode that counts, number of torn lines at the end (0 or 1), number of whole lines.
 
     Raises `UsageError` for a damaged line that is not the last: nothing is guessed and nothing is lost.
     """
@@ -262,7 +264,7 @@ def read_rows(path: Path) -> tuple[dict[str, Row], int, int]:
             continue
         try:
             row = json.loads(line)
-            key = row["episode"]
+            row["episode"], row["status"]
         except (ValueError, KeyError, TypeError) as error:
             if last:
                 return rows, 1, total
@@ -272,8 +274,7 @@ def read_rows(path: Path) -> tuple[dict[str, Row], int, int]:
         if last and lines[-1] != b"":
             return rows, 1, total  # a row without its newline may have been cut inside a number
         total += 1
-        rows.pop(key, None)
-        rows[key] = row
+        _add([row], rows)
     return rows, 0, total
 
 
@@ -298,10 +299,6 @@ _encode = json.JSONEncoder(allow_nan=False, ensure_ascii=False, separators=(",",
 def _line(row: Row) -> str:
     # Half of a surrogate pair, which a model's text can hold, is no UTF-8; its escape is JSON and reads back.
     return _encode(row).encode(errors="backslashreplace").decode() + "\n"
-
-
-def _is_final(row: Row | None) -> bool:
-    return row is not None and row["status"] in VERDICTS
 
 
 def _torn_tail(path: Path) -> bytes:

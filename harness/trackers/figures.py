@@ -11,7 +11,7 @@ from typing import Any
 
 from harness.failures import ERROR_KINDS, FAILURE_KINDS
 from harness.intervals import clopper_pearson
-from harness.records import VERDICTS
+from harness.records import VERDICTS, counts_after
 from harness.status import end_of
 from harness.store import Row
 from harness.trackers.protocol import Point
@@ -47,7 +47,7 @@ ERRORS = "so_far/errors"
 
 
 class Tally:
-    """Verdicts and errors of a cell so far: the newest row of each episode counts."""
+    """Verdicts and errors of a cell so far: one row of each episode counts, as in all that reads rows."""
 
     def __init__(self) -> None:
         self._statuses: dict[str, str] = {}
@@ -56,10 +56,11 @@ class Tally:
     def add(self, row: Row) -> dict[str, float]:
         """Count a row; returns the numbers after it. No rate before the first verdict: errors are in no rate."""
         before = self._statuses.get(row["episode"])
-        if before is not None:
-            self._counts[before] -= 1
-        self._statuses[row["episode"]] = row["status"]
-        self._counts[row["status"]] += 1
+        if counts_after(row["status"], before):
+            if before is not None:
+                self._counts[before] -= 1
+            self._statuses[row["episode"]] = row["status"]
+            self._counts[row["status"]] += 1
         verdicts = sum(self._counts[status] for status in VERDICTS)
         figures = {ERRORS: float(self._counts["error"])}
         if verdicts:

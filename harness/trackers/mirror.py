@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from harness.records import VERDICTS
+from harness.records import VERDICTS, counts_after
 from harness.status import read_plan
 from harness.stopping import record
 from harness.store import CELL, check_format
@@ -115,8 +115,10 @@ class _Run:
                     new += self._begin(row["code"])
                 number = self._ledger.give(row, at_least=self._held)
             point = figures.point(number, row, so_far, self.cell.folder, self.media)
-            self._newest.pop(point.episode, None)
-            self._newest[point.episode] = point
+            before = self._newest.get(point.episode)
+            if counts_after(point.status, before.status if before else None):
+                self._newest.pop(point.episode, None)
+                self._newest[point.episode] = point
             (self._earlier if known else new).append(point)
         self._send(new)
         if self._begun and self._expected:

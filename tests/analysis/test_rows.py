@@ -9,7 +9,7 @@ import pytest
 
 from analysis.rows import _COLUMNS, COMPACT, Rows, compact, load
 from harness.failures import UsageError
-from harness.store import ROWS
+from harness.store import ROWS, read_cell
 from tests.analysis.tables.conftest import a_row, verdicts, write_cell
 
 
@@ -48,6 +48,29 @@ def test_rows_of_jobs_count_as_the_newest_also_when_one_is_torn(folder: Path) ->
         assert found.torn == torn
         with part.open("a") as file:
             file.write('{"method": "retry", "ta')
+
+
+@pytest.mark.parametrize("torn", [0, 1])
+def test_an_error_of_one_job_takes_no_verdict_of_another_away(folder: Path, torn: int) -> None:
+    """The same as `harness.store` reads, whichever way the rows are read."""
+    rows = [json.loads(line) for line in (folder / ROWS).read_text().splitlines()]
+    (folder / ROWS).rename(folder / "episodes-20260101T000000-00000.jsonl")
+    with (folder / "episodes-20260101T000000-00001.jsonl").open("w") as file:
+        for row in rows:
+            late = {**row, "status": "error", "failure": None, "error": "crash", "reason": "late"}
+            late["trials"] = [{"facts": {"planner_calls": 99}}]
+            file.write(json.dumps(late) + "\n")
+        file.write('{"method": "retry", "ta' * torn)
+    found = load([folder.parent])
+    assert counts(found) == [("error", 1), ("failure", 2), ("success", 1)]
+    assert found.torn == torn
+    theirs = {key: (row["status"], row.get("reason")) for key, row in read_cell(folder).items()}
+    ours = found.query("SELECT episode, status, reason FROM rows")
+    assert {episode: (status, reason) for episode, status, reason in ours} == theirs
+    assert [reason for _, reason in theirs.values()].count("late") == 1
+    assert found.query(f"SELECT status FROM {found.with_facts} WHERE facts.planner_calls = 99") == [
+        ("error",)
+    ]
 
 
 @pytest.mark.parametrize(

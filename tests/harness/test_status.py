@@ -236,6 +236,18 @@ def test_jobs_that_nobody_waits_for_play_it_as_long_as_there_is_something_to_pla
     assert (status.running, status.complete) == ("", False)
 
 
+def test_an_error_of_one_job_takes_no_verdict_of_another_away(experiment: Folder) -> None:
+    cell = experiment.cell("a", ["t-s0-i0", "t-s1-i0"])
+    append(cell, "t-s0-i0", "success", NOW + 10)
+    append(cell, "t-s1-i0", "error", NOW + 10)
+    (cell / "episodes.jsonl").rename(cell / "episodes-x-00000.jsonl")
+    append(cell, "t-s0-i0", "error", NOW + 20)
+    append(cell, "t-s1-i0", "failure", NOW + 20)
+    (cell / "episodes.jsonl").rename(cell / "episodes-x-00001.jsonl")
+    status = look(experiment)
+    assert (status.done, status.errors, status.cells[0].successes, status.complete) == (2, 0, 1, True)
+
+
 def test_a_plan_that_a_crash_of_the_machine_left_empty_is_none(experiment: Folder) -> None:
     cell = experiment.cell("a", ["t-s0-i0", "t-s1-i0"])
     append(cell, "t-s0-i0", "success", NOW + 10)

@@ -219,6 +219,13 @@ def test_a_job_mends_its_own_part_only(cell_store: CellStore) -> None:
     assert [r["episode"] for r in store.load(cell_store.folder.parent)] == ["a", "b"]
 
 
+def test_an_error_takes_no_verdict_away_in_one_file_either(cell_store: CellStore) -> None:
+    for status in ("failure", "success"):
+        cell_store.append(row("a", status=status))
+    cell_store.append(row("a", status="error", error="crash"))
+    assert store.read_cell(cell_store.folder)["a"]["status"] == "success"
+
+
 def test_an_error_of_one_job_takes_no_verdict_of_another_away(cell_store: CellStore) -> None:
     cell_store.append(row("a"))
     first, second = part(cell_store, "1"), part(cell_store, "2")

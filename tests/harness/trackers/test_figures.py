@@ -88,6 +88,12 @@ def test_the_rate_so_far_counts_the_newest_row_of_an_episode() -> None:
     assert tally.add(row("a-s0-i0", "success")) == {"so_far/errors": 0, "so_far/success_rate": 0.5}
 
 
+def test_the_rate_so_far_keeps_a_verdict_that_another_jobs_error_comes_after() -> None:
+    tally = Tally()
+    assert tally.add(row("a-s0-i0", "success")) == {"so_far/errors": 0, "so_far/success_rate": 1}
+    assert tally.add(row("a-s0-i0", "error")) == {"so_far/errors": 0, "so_far/success_rate": 1}
+
+
 def points(*rows: Row) -> list[figures.Point]:
     return [point(number, each, {}, Path(), "none") for number, each in enumerate(rows)]
 

@@ -172,6 +172,19 @@ def test_a_second_start_adds_the_new_rows_to_the_same_run(tmp_path: Path, make_c
     assert run.summary["errors_by_kind/bug"] == 0
 
 
+def test_an_error_of_one_job_takes_no_verdict_of_another_away(tmp_path: Path) -> None:
+    folder = tmp_path / "mtp-playtable-s0-abc"
+    write(tmp_path, ("a-s0-i0", "success", 1.0), plan=["a-s0-i0"])
+    (folder / "episodes.jsonl").rename(folder / "episodes-x-00000.jsonl")
+    write(tmp_path, ("a-s0-i0", "error", 2.0))
+    (folder / "episodes.jsonl").rename(folder / "episodes-x-00001.jsonl")
+    keeper = Keeper()
+    assert mirror(tmp_path, keeper) == 2
+    (run,) = keeper.runs.values()
+    assert ([point.status for point in run.newest], run.states[-1]) == (["success"], "finished")
+    assert (run.summary["success_rate"], run.summary["errors"]) == (1.0, 0)
+
+
 def test_rows_come_while_they_are_written(tmp_path: Path) -> None:
     keeper = Keeper()
     plan = ["a-s0-i0", "a-s1-i0", "a-s2-i0"]
