@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
-APART = 0.15
-"""Inches between points of different series at one number: their intervals would hide each other."""
+APART = 0.24
+"""Inches between points of different series at one number: their intervals would hide each other, and their numbers run into one."""
 MOST = 2
 """Series whose numbers can be read in the width of a column."""
 

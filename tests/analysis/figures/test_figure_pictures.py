@@ -124,7 +124,7 @@ def test_points_stand_at_the_numbers_of_their_labels_and_gaps_stay() -> None:
     assert list(axes.get_xticks()) == [1, 4, 8]
     lines = [line for line in axes.lines if line.get_linestyle() in ("-", "--")]
     assert [len(line.get_xdata()) for line in lines] == [2, 2]
-    assert [round(float(line.get_xdata()[0]), 2) for line in lines] == [0.84, 1.16]
+    assert [round(float(line.get_xdata()[0]), 2) for line in lines] == [0.75, 1.25]
     assert texts(figure).count("–") == 2
 
 
