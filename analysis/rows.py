@@ -187,7 +187,7 @@ class Rows:
 
 
 def load(experiments: Sequence[Path]) -> Rows:
-    """Read the experiments' folders. Raises `UsageError` for a folder that is no experiment, for a damaged row, and
+    """Read the experiments' folders. Raises `UsageError` for a folder that is no experiment, for a damaged cell or row, and
     for a cell that two of the folders hold: which of its episodes count could not be told."""
     rows = _load(experiments)
     for folder in experiments:
@@ -237,14 +237,13 @@ def _cells(experiment: Path) -> Iterable[CellInfo]:
     if not descriptions:
         raise UsageError(f"{experiment} has no cell in it; name the folder of an experiment, outputs/NAME.")
     for description in descriptions:
-        store.check_format(description)
-        found = json.loads(description.read_text(encoding="utf-8"))
+        found = store.read_description(description)
         yield CellInfo(
             identity=found["cell"],
             folder=description.parent,
             method=found["method"],
             env=found["env"],
-            seed=int(found["seed"]),
+            seed=found["seed"],
             choices=found["choices"],
             config=found["config"],
         )

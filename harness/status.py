@@ -11,13 +11,12 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from harness.cluster import record
 from harness.failures import UsageError
 from harness.records import VERDICTS, counts_after
 from harness.stopping import record as standings
-from harness.store import CELL, LOCK, PLAN, Row, check_format
+from harness.store import CELL, LOCK, PLAN, Row, read_description
 from harness.tail import CellTail
 
 WINDOW = 600.0
@@ -109,6 +108,8 @@ class Status:
 
     root: Path
     cells: list[CellStatus] = field(default_factory=list)
+    unreadable: list[str] = field(default_factory=list)
+    """Why some cells are in none of these numbers, one message a cell."""
     comparisons: tuple[standings.Standing, ...] = ()
     """Of a sequential sweep."""
     running: str = ""
@@ -118,11 +119,17 @@ class Status:
     now: float = 0.0
 
     def look(self) -> None:
-        """Read what is new. Raises `UsageError` when the folder holds no experiment."""
+        """Read what is new. Raises `UsageError` when the folder holds no cell that can be read."""
         known = {cell.folder for cell in self.cells}
+        self.unreadable = []
         for description in sorted(self.root.glob(f"*/{CELL}")):
             if description.parent not in known:
-                self.cells.append(open_cell(description))
+                try:
+                    self.cells.append(open_cell(description))
+                except UsageError as error:
+                    self.unreadable.append(str(error))
+        if not self.cells and self.unreadable:
+            raise UsageError("\n".join(self.unreadable))
         if not self.cells:
             raise UsageError(
                 f"{self.root} holds no cell; name the folder of an experiment, such as outputs/mine."
@@ -181,9 +188,8 @@ class Status:
 
 
 def open_cell(description: Path) -> CellStatus:
-    """Raises `UsageError` when the folder is of another format."""
-    check_format(description)
-    cell: dict[str, Any] = json.loads(description.read_text(encoding="utf-8"))
+    """Raises `UsageError` when it is damaged or of another format."""
+    cell = read_description(description)
     timeout = float(cell["config"]["run"]["episode_timeout"])
     return CellStatus(description.parent, cell["method"], cell["env"], cell["seed"], timeout)
 
@@ -194,7 +200,7 @@ def read_plan(folder: Path) -> tuple[frozenset[str], float]:
     try:
         plan = json.loads((folder / PLAN).read_text(encoding="utf-8"))
         return frozenset(plan["episodes"]), float(plan["started"])
-    except (FileNotFoundError, ValueError):
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
         return frozenset(), 0.0
 
 

@@ -22,6 +22,9 @@ from harness.records import Spent, counts_after
 FORMAT = 1
 """Version of the files' layout. A folder of another format is refused, never rewritten."""
 
+_SAID = {"cell": str, "method": str, "env": str, "seed": int, "choices": dict, "config": dict}
+"""What a cell's description says that is read again."""
+
 ROWS, CELL, PLAN, TORN, LOCK = "episodes.jsonl", "cell.json", "plan.json", "episodes.torn", ".lock"
 PARTS = "episodes-*.jsonl"
 
@@ -125,7 +128,7 @@ class CellStore:
         self.folder.mkdir(parents=True, exist_ok=True)
         description = self.folder / CELL
         if description.exists():
-            check_format(description)
+            read_description(description)
         else:
             write_whole(description, json.dumps(self._description(), indent=1, sort_keys=True) + "\n")
         files = row_files(self.folder)
@@ -216,12 +219,12 @@ class CellStore:
 
 def load(root: Path) -> list[Row]:
     """All rows of an experiment's folder that count, one an episode, in a stable order. Raises `UsageError` for
-    a folder that is not one or is of another format."""
+    a folder that is not one, and for a cell that is damaged or of another format."""
     if not root.is_dir():
         raise UsageError(f"{root} is not a folder; name one under outputs/.")
     rows: list[Row] = []
     for description in sorted(root.glob(f"*/{CELL}")):
-        check_format(description)
+        read_description(description)
         rows.extend(read_cell(description.parent).values())
     return rows
 
@@ -278,19 +281,36 @@ def read_rows(path: Path) -> tuple[dict[str, Row], int, int]:
     return rows, 0, total
 
 
-def check_format(description: Path) -> None:
-    """Raise `UsageError` when a cell's folder was written by another format of this program."""
+def read_description(description: Path) -> dict[str, Any]:
+    """What a `cell.json` says. Raises `UsageError` for one that is damaged or of another format of this program."""
     try:
-        found = json.loads(description.read_text())["format"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise UsageError(
-            f"{description} cannot be read as a cell ({error}). Move that folder away, or use another name=..."
+        found = json.loads(description.read_bytes())
+        if not isinstance(found, dict):
+            raise ValueError("it is no JSON object")
+        if found["format"] != FORMAT:
+            raise UsageError(
+                f"{description.parent} was written in format {found['format']}; this version writes format {FORMAT}. "
+                "Use another name=..., or the version that wrote it. Nothing was changed."
+            )
+        for key, kind in _SAID.items():
+            if not isinstance(found[key], kind):
+                raise ValueError(f"`{key}` is no {kind.__name__}")
+        return found
+    except OSError as error:
+        raise UsageError(f"{description} cannot be read: {error.strerror}.") from error
+    except (ValueError, KeyError) as error:
+        raise damaged(
+            description,
+            error,
+            "Delete that file and run the experiment's command again, which writes it anew and keeps the rows beside it; "
+            "or move the folder away.",
         ) from error
-    if found != FORMAT:
-        raise UsageError(
-            f"{description.parent} was written in format {found}; this version writes format {FORMAT}. "
-            "Use another name=..., or the version that wrote it. Nothing was changed."
-        )
+
+
+def damaged(path: Path, why: Exception, what_to_do: str) -> UsageError:
+    """For a file that this program wrote and cannot read any more."""
+    said = f"it has no `{why.args[0]}`" if isinstance(why, KeyError) else str(why)
+    return UsageError(f"{path} is damaged ({said}). {what_to_do}")
 
 
 _encode = json.JSONEncoder(allow_nan=False, ensure_ascii=False, separators=(",", ":")).encode

@@ -152,10 +152,9 @@ def _is_replay(folder: Path) -> bool:
 
 
 def _description(folder: Path) -> Any:
-    from harness.store import CELL, check_format
+    from harness.store import CELL, read_description
 
-    check_format(folder / CELL)
-    return json.loads((folder / CELL).read_text())
+    return read_description(folder / CELL)
 
 
 def _recorded(folder: Path) -> RecordedCell:

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from harness.failures import UsageError
-from harness.store import PARTS, write_whole
+from harness.store import PARTS, damaged, write_whole
 
 FOLDER = ".jobs"
 """In an experiment's folder: this record, and what schedulers and jobs write beside rows."""
@@ -45,12 +45,21 @@ class Record:
 
 
 def read(root: Path) -> Record:
+    """Raises `UsageError` for a record that is damaged: which jobs may still play is not known then."""
+    path = root / FOLDER / FILE
     try:
-        found = json.loads((root / FOLDER / FILE).read_text(encoding="utf-8"))
+        found = json.loads(path.read_bytes())
+        jobs = (Given(**{**given, "episodes": tuple(given["episodes"])}) for given in found["jobs"])
+        return Record(found["scheduler"], tuple(jobs))
     except FileNotFoundError:
         return Record()
-    jobs = (Given(**{**given, "episodes": tuple(given["episodes"])}) for given in found["jobs"])
-    return Record(found["scheduler"], tuple(jobs))
+    except (ValueError, KeyError, TypeError) as error:
+        raise damaged(
+            path,
+            error,
+            "It named the jobs that may still play this experiment: stop them by the scheduler's own command, then delete "
+            "that file.",
+        ) from error
 
 
 def write(root: Path, scheduler: str, jobs: Sequence[Given]) -> None:

@@ -78,6 +78,8 @@ def _keep_up(status: Status, console: Console, seconds: float) -> None:
 def _tell(status: Status, seconds: float) -> None:
     """Without a terminal: a line whenever there is something new."""
     told = -1
+    for trouble in status.unreadable:
+        print(trouble, file=sys.stderr)
     while True:
         if status.done + status.errors != told:
             print(headline(status), flush=True)
@@ -103,7 +105,7 @@ def headline(status: Status) -> str:
 
 def state(status: Status) -> str:
     if status.complete:
-        return "complete"
+        return "complete, but for cells that cannot be read" if status.unreadable else "complete"
     if status.running:
         return f"running ({status.running})"
     return "not running; its command, run again, plays what is missing"
@@ -123,6 +125,7 @@ def _page(status: Status, console: Console, rows: int) -> list[Any]:
     lines = [Text(f"{status.root}: {state(status)}", style="bold"), Text(headline(status)), Text()]
     notes = [Text(rest, style="dim")] if rest else []
     notes += [Text(f"Sequential test: {one.words()}") for one in status.comparisons]
+    notes += [Text(trouble, style="red") for trouble in status.unreadable]
     if status.damaged:
         notes.append(Text(f"{_count(status.damaged, 'line')} of episodes.jsonl cannot be read", style="red"))
     return [*lines, _table(status, cells, wide=console.width >= WIDE), *notes]

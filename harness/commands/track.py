@@ -38,6 +38,8 @@ def run(options: argparse.Namespace) -> int:
     root: Path = options.experiment
     status = Status(root)
     status.look()
+    if status.unreadable:
+        raise UsageError("\n".join(status.unreadable))
     name, *settings = options.to
     tracker = configured(name, settings)
     if problems := tracker.problems():

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from harness.failures import UsageError
 from harness.stopping.plan import Comparison
-from harness.store import write_whole
+from harness.store import damaged, write_whole
 
 FILE = "sequential.json"
 
@@ -91,15 +91,22 @@ class Record:
 
 
 def read(root: Path) -> Record:
-    """Empty where no sweep of the folder was sequential."""
+    """Empty where no sweep of the folder was sequential. Raises `UsageError` for a record that is damaged."""
     try:
-        found = json.loads((root / FILE).read_text(encoding="utf-8"))
+        found = json.loads((root / FILE).read_bytes())
+        return Record(
+            tuple(_standing(one) for one in found["comparisons"]),
+            {folder: frozenset(episodes) for folder, episodes in found["counted"].items()},
+        )
     except FileNotFoundError:
         return Record()
-    return Record(
-        tuple(_standing(one) for one in found["comparisons"]),
-        {folder: frozenset(episodes) for folder, episodes in found["counted"].items()},
-    )
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise damaged(
+            root / FILE,
+            error,
+            "Delete that file and run the experiment's command again, which comes to the same decisions from the rows; "
+            "until then all rows count.",
+        ) from error
 
 
 def write(root: Path, record: Record) -> None:

@@ -3,17 +3,16 @@ each cell ended. The same for a sweep that runs and for one that is long over; i
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from harness.records import VERDICTS, counts_after
 from harness.status import read_plan
 from harness.stopping import record
-from harness.store import CELL, check_format
+from harness.store import CELL, read_description
 from harness.tail import CellTail, identity
 from harness.trackers import figures, ledger
 from harness.trackers.protocol import OpenTracker, Point, State, TrackedCell, Tracker
@@ -182,9 +181,8 @@ class _Run:
 
 
 def describe(description: Path, mark: str) -> TrackedCell:
-    """A cell from its `cell.json`."""
-    check_format(description)
-    cell: dict[str, Any] = json.loads(description.read_text(encoding="utf-8"))
+    """A cell from its `cell.json`. Raises `UsageError` when that is damaged or of another format."""
+    cell = read_description(description)
     config = {key: value for key, value in cell["config"].items() if key != "tracker"}
     return TrackedCell(
         folder=description.parent,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -78,7 +77,7 @@ def _image_folders(experiment: Path) -> dict[str, Path]:
     left out: retrieval looks through the environment's first."""
     found = {}
     for description in experiment.glob(f"*/{store.CELL}"):
-        cell = json.loads(description.read_text(encoding="utf-8"))
+        cell = store.read_description(description)
         if cell["config"]["record"]["camera"] is None:
             found[cell["cell"]] = description.parent / "images"
     return found

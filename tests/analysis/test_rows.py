@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from analysis.rows import _COLUMNS, COMPACT, Rows, compact, load
 from harness.failures import UsageError
-from harness.store import ROWS, read_cell
+from harness.store import CELL, ROWS, read_cell
 from tests.analysis.tables.conftest import a_row, verdicts, write_cell
 
 
@@ -91,6 +92,16 @@ def test_a_damaged_row_is_named(folder: Path) -> None:
     (folder / ROWS).write_text("\n".join([lines[0], lines[1][:40], *lines[2:]]) + "\n")
     with pytest.raises(UsageError, match="line 2, is not a row"):
         load([folder.parent])
+
+
+@pytest.mark.parametrize("text", ['{"format": 1, "ce', '{"format": 1}', '{"format": 2}'])
+def test_a_damaged_cell_is_refused_and_not_left_out(folder: Path, text: str) -> None:
+    other = write_cell(folder.parent, "mtp", "tabletop", 0, verdicts("++"))
+    (other / CELL).write_text(text)
+    for read in (load, lambda experiments: compact(*experiments)):
+        with pytest.raises(UsageError, match=re.escape(str(other))):
+            read([folder.parent])
+    assert not (folder.parent / COMPACT).exists()
 
 
 def test_what_is_no_experiment_is_said(tmp_path: Path, folder: Path) -> None:

@@ -16,6 +16,7 @@ from harness import commands
 from harness.cells import Cell
 from harness.cluster import record
 from harness.commandline import main
+from harness.commands.status import state
 from harness.failures import UsageError
 from harness.status import Status
 from harness.store import LOCK
@@ -37,7 +38,8 @@ class Folder:
         folder = self.root / name
         folder.mkdir(parents=True)
         config = {"run": {"episode_timeout": 1200.0}}
-        description = {"format": 1, "method": method, "env": "playtable", "seed": seed, "config": config}
+        description = {"format": 1, "cell": name, "method": method, "env": "playtable", "seed": seed}
+        description |= {"choices": {}, "config": config}
         (folder / "cell.json").write_text(json.dumps(description))
         (folder / "plan.json").write_text(json.dumps({"started": started, "episodes": plan}))
         return folder
@@ -248,9 +250,47 @@ def test_an_error_of_one_job_takes_no_verdict_of_another_away(experiment: Folder
     assert (status.done, status.errors, status.cells[0].successes, status.complete) == (2, 0, 1, True)
 
 
-def test_a_plan_that_a_crash_of_the_machine_left_empty_is_none(experiment: Folder) -> None:
+@pytest.mark.parametrize("text", ['{"format": 1, "ce', '{"format": 1}'])
+def test_a_damaged_cell_is_named_and_the_others_are_counted(
+    experiment: Folder, capsys: pytest.CaptureFixture[str], text: str
+) -> None:
+    broken, whole = experiment.cell("a", ["t-s0-i0"]), experiment.cell("b", ["t-s0-i0", "t-s1-i0"])
+    (broken / "cell.json").write_text(text)
+    for episode in ("t-s0-i0", "t-s1-i0"):
+        append(whole, episode, "success", NOW + 10)
+    for watch in ([], ["--watch", "0.02"]):
+        assert main(commands, "", ["status", str(experiment.root), *watch]) == 0
+        told = capsys.readouterr()
+        assert f"{broken}/cell.json is damaged (" in told.out + told.err
+        assert "1 cell, 2 of 2 episodes (100 %)" in told.out
+    status = look(experiment)
+    assert [cell.folder for cell in status.cells] == [whole]
+    assert state(status) == "complete, but for cells that cannot be read"
+    (whole / "cell.json").write_text(text)
+    with pytest.raises(UsageError) as told_of_all:
+        look(experiment)
+    assert [line.partition(" is damaged")[0] for line in str(told_of_all.value).splitlines()] == [
+        f"{broken}/cell.json",
+        f"{whole}/cell.json",
+    ]
+
+
+def test_a_cell_that_was_mended_is_read_at_the_next_look(experiment: Folder) -> None:
+    experiment.cell("b", ["t-s0-i0"])
+    description = experiment.cell("a", ["t-s0-i0"]) / "cell.json"
+    text = description.read_text()
+    description.write_text("")
+    status = look(experiment)
+    assert (len(status.cells), len(status.unreadable)) == (1, 1)
+    description.write_text(text)
+    status.look()
+    assert (len(status.cells), status.unreadable) == (2, [])
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"episodes": 3, "started": 0}'])
+def test_a_plan_that_a_crash_of_the_machine_left_empty_is_none(experiment: Folder, text: str) -> None:
     cell = experiment.cell("a", ["t-s0-i0", "t-s1-i0"])
     append(cell, "t-s0-i0", "success", NOW + 10)
-    (cell / "plan.json").write_text("")
+    (cell / "plan.json").write_text(text)
     status = look(experiment)
     assert (status.done, status.total) == (1, 1)

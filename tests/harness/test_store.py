@@ -122,18 +122,52 @@ def test_a_disk_that_is_really_full(make_cell: MakeCell) -> None:
         full.append(row("a"))
 
 
-@pytest.mark.parametrize("text", ['{"format": 99}', "{}", "[]", "not json", '{"format": 1'])
-def test_a_folder_of_another_version_is_refused_unchanged(
-    tmp_path: Path, make_cell: MakeCell, text: str
-) -> None:
+def test_a_folder_of_another_version_is_refused_unchanged(tmp_path: Path, make_cell: MakeCell) -> None:
     cell_store = CellStore(tmp_path, make_cell())
     cell_store.folder.mkdir()
+    text = '{"format": 99}'
     (cell_store.folder / store.CELL).write_text(text)
-    with pytest.raises(UsageError, match="name="):
-        cell_store.open()
-    with pytest.raises(UsageError, match="name="):
-        store.load(tmp_path)
+    for read in (cell_store.open, lambda: store.load(tmp_path)):
+        with pytest.raises(UsageError, match=r"written in format 99; this version writes format 1\..*name="):
+            read()
     assert (cell_store.folder / store.CELL).read_text() == text
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("", "Expecting value"),
+        ("[]", "it is no JSON object"),
+        ("{}", "it has no `format`"),
+        ('{"format": 1', "Expecting ',' delimiter"),
+        ('{"format": 1}', "it has no `cell`"),
+        ('{"format": 1, "cell": null}', "`cell` is no str"),
+        ("\x00\x00", "Expecting value"),
+    ],
+)
+def test_a_damaged_cell_is_refused_unchanged_until_it_is_deleted(
+    cell_store: CellStore, text: str, what: str
+) -> None:
+    cell_store.append(row("a"))
+    description = cell_store.folder / store.CELL
+    before = description.read_text()
+    description.write_text(text)
+    for read in (lambda: reopened(cell_store), lambda: store.load(cell_store.folder.parent)):
+        with pytest.raises(UsageError, match="Delete that file and run") as told:
+            read()
+        assert str(told.value).startswith(f"{description} is damaged ({what}")
+    assert description.read_text() == text
+    description.unlink()
+    assert list(reopened(cell_store).digests()) == ["a"]
+    assert description.read_text() == before
+
+
+def test_a_cell_that_may_not_be_read_is_told(cell_store: CellStore) -> None:
+    description = cell_store.folder / store.CELL
+    description.unlink()
+    description.mkdir()
+    with pytest.raises(UsageError, match=r"cell\.json cannot be read: Is a directory\."):
+        store.load(cell_store.folder.parent)
 
 
 def test_load_gives_all_rows_of_an_experiment(tmp_path: Path, make_cell: MakeCell) -> None:

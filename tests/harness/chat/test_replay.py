@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -198,6 +199,16 @@ def test_one_recorded_cell_serves_a_setting_that_was_not_recorded_until_a_call_d
     changed = play(make_cell, tmp_path / "again", replay(recorded), sandbox={"seconds": 9.0})
     assert changed.complete
     assert rows_of(tmp_path / "again") == rows_of(recorded)
+
+
+def test_a_damaged_cell_is_no_recording(recorded: Path, tmp_path: Path) -> None:
+    root = tmp_path / "copy"
+    shutil.copytree(recorded, root)
+    description = sorted(root.glob("*/cell.json"))[0]
+    description.write_text('{"format": 1}')
+    with pytest.raises(UsageError, match=re.escape(f"{description} is damaged (it has no `cell`)")):
+        export([root], tmp_path / "r.gz")
+    assert not (tmp_path / "r.gz").exists()
 
 
 def test_what_has_no_recording_is_said(tmp_path: Path, make_cell: MakeCell, recorded: Path) -> None:

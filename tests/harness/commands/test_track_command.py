@@ -107,6 +107,18 @@ def test_a_folder_that_is_no_experiment(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 @pytest.mark.usefixtures("_cellar")
+def test_nothing_is_sent_of_an_experiment_with_a_damaged_cell(
+    experiment: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    description = sorted(experiment.glob("*/cell.json"))[1]
+    description.write_text('{"format": 1}')
+    assert track(experiment, "cellar") == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.startswith(f"{description} is damaged (it has no `cell`). Delete that file")
+
+
+@pytest.mark.usefixtures("_cellar")
 def test_what_is_said(experiment: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert track(experiment, "cellar") == 0
     assert capsys.readouterr().out == "30 rows sent to the cellar\n"

@@ -10,6 +10,7 @@ import pytest
 from harness import commands
 from harness.cells import Cell
 from harness.commandline import main
+from harness.failures import UsageError
 from harness.status import Status
 from harness.stopping import record
 from harness.stopping.record import Record, Standing
@@ -71,6 +72,15 @@ def test_it_is_read_back_as_it_was_written(tmp_path: Path) -> None:
     assert record.read(tmp_path) == written
     record.release(tmp_path, {"mtp-0"})
     assert record.read(tmp_path) == Record(written.comparisons)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{}", "[]", '{"comparisons": [{}], "counted": {}}', '{"comparisons": [1']
+)
+def test_a_damaged_record_is_told(tmp_path: Path, text: str) -> None:
+    (tmp_path / record.FILE).write_text(text)
+    with pytest.raises(UsageError, match=r"sequential\.json is damaged \(.*\)\. Delete that file and run"):
+        record.read(tmp_path)
 
 
 @pytest.fixture

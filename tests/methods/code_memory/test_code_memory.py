@@ -290,7 +290,14 @@ def experiment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def describe(folder: Path, camera: str | None) -> None:
     config = {"record": {"camera": camera}}
-    text = json.dumps({"format": store.FORMAT, "cell": "0123456789ab", "config": config})
+    described = {
+        "format": store.FORMAT,
+        "cell": "0123456789ab",
+        "method": "retry",
+        "env": "kitchen",
+        "seed": 0,
+    }
+    text = json.dumps({**described, "choices": {}, "config": config})
     (folder / "retry-kitchen" / "cell.json").write_text(text)
 
 
@@ -299,6 +306,12 @@ def test_a_record_has_the_picture_of_its_trials_start(experiment: Path) -> None:
     assert (good.code, other.code) == ("good()", "other()")
     assert (decode(good.image) == 200).all()
     assert other.image == ""
+
+
+def test_a_damaged_cell_is_told(experiment: Path) -> None:
+    (experiment / "retry-kitchen" / "cell.json").write_text('{"format": 1}')
+    with pytest.raises(UsageError, match="it has no `cell`"):
+        collect([experiment])
 
 
 def test_pictures_of_a_camera_that_was_named_are_not_taken(experiment: Path) -> None:
