@@ -174,7 +174,7 @@ def _check(out: Path, files: Mapping[str, bytes]) -> int:
 
 
 def _compile(out: Path) -> None:
-    """all.pdf, where there is a LaTeX."""
+    """all.pdf, where there is a LaTeX; its log stays only where that fails."""
     if shutil.which("pdflatex") is None:
         print("No pdflatex here, so all.tex is not compiled (Debian: texlive-latex-recommended).")
         return
@@ -182,4 +182,6 @@ def _compile(out: Path) -> None:
     done = subprocess.run(command, cwd=out, capture_output=True, text=True, errors="replace")
     if done.returncode:
         raise UsageError(f"pdflatex failed on {out / 'all.tex'}; see {out / 'all.log'}.")
+    for suffix in (".aux", ".log"):
+        (out / "all").with_suffix(suffix).unlink(missing_ok=True)
     print(f"{out / 'all.pdf'}")

@@ -27,13 +27,14 @@ _SIGNS = {
     DASH: "--",
 }
 
-# A table that is wider than the page is shrunk to it.
+# A table that is wider than the page is shrunk to it. The PDF says neither when nor where it was made.
 _PREAMBLE = r"""\documentclass{article}
 \usepackage[T1]{fontenc}
 \usepackage[utf8]{inputenc}
 \usepackage[margin=2cm,landscape]{geometry}
 \usepackage{booktabs}
 \usepackage{graphicx}
+\ifdefined\pdfinfoomitdate\pdfinfoomitdate=1\pdftrailerid{}\fi
 \newsavebox{\wide}
 \let\asis\tabular\let\endasis\endtabular
 \renewenvironment{tabular}[1]{\begin{lrbox}{\wide}\asis{#1}}{\endasis\end{lrbox}%

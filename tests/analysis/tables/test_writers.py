@@ -125,9 +125,9 @@ def test_the_command_writes_what_it_says_and_check_tells_when_rows_have_changed(
     out = experiment / "tables"
     written = {
         path.name: path.read_bytes()
-        for path in out.iterdir()
-        if path.suffix in (".tex", ".md", ".csv", ".html")
+        for path in out.iterdir()  # all.pdf, too, where there is a LaTeX
     }
+    assert {path.suffix for path in out.iterdir()} <= {".tex", ".md", ".csv", ".html", ".pdf"}
     assert {"mtp_table1.tex", "mtp_table6.md", "all.tex", "index.html"} <= set(written)
     assert "mtp_table2.tex" not in written
     assert "mtp_table2: no episode yet" in capsys.readouterr().err
