@@ -317,17 +317,21 @@ def _notes(
     for row, columns, entry in _alike(item, entries):
         if entry.errors:
             notes.append(
-                f"{row}, {columns[0]}: {entry.errors} episodes ended in an error and are in no rate."
+                f"{row}, {columns[0]}: {_episodes(entry.errors)} ended in an error: in no rate."
             )
     notes += _silent(item, entries)
     last = item.columns[-1].label
     for row in (group.label for group in item.rows):
         entry = entries[row, last]
         if 0 < entry.episodes < item.episodes and stopped[row, last]:
-            notes.append(f"{row}: {entry.episodes} episodes; a sequential test left out others.")
+            notes.append(f"{row}: {_episodes(entry.episodes)}; a sequential test left out others.")
         elif 0 < entry.episodes < item.episodes:
-            notes.append(f"{row}: {entry.episodes} episodes; the experiment asks for {item.episodes}.")
+            notes.append(f"{row}: {_episodes(entry.episodes)}; the experiment asks for {item.episodes}.")
     return notes
+
+
+def _episodes(count: int) -> str:
+    return f"{count} episode{'s' * (count != 1)}"
 
 
 def _alike(item: Item, entries: Mapping[tuple[str, str], Entry]) -> Iterator[tuple[str, list[str], Entry]]:

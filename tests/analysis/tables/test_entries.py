@@ -37,7 +37,7 @@ def test_one_seed_has_no_spread_and_an_error_is_in_no_rate(experiment: Path) -> 
     assert retry.value == Fraction(200, 3)
     assert retry.deviation is None
     assert (retry.episodes, retry.errors) == (3, 1)
-    assert "Retry, Average: 1 episodes ended in an error and are in no rate." in found.notes
+    assert "Retry, Average: 1 episode ended in an error: in no rate." in found.notes
     assert "Retry: 3 episodes; the experiment asks for 135." in found.notes
 
 

@@ -237,8 +237,8 @@ def test_errors_are_in_no_metric_and_said_once(tmp_path: Path) -> None:
     assert found.entries["HiMe", "Object search: calls"].value == Fraction(1, 2)
     errors = [note for note in found.notes if "ended in an error" in note]
     assert errors == [
-        "HiMe, Object search: calls: 1 episodes ended in an error and are in no rate.",
-        "HiMe, All: requests: 1 episodes ended in an error and are in no rate.",
+        "HiMe, Object search: calls: 1 episode ended in an error: in no rate.",
+        "HiMe, All: requests: 1 episode ended in an error: in no rate.",
     ]
 
 
