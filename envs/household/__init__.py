@@ -57,11 +57,4 @@ class Household(EmbeddedWorld):
     def open(self) -> HouseholdEnvironment:
         from envs.household.environment import HouseholdEnvironment
 
-        return HouseholdEnvironment(
-            self.setting(),
-            self.definitions(),
-            self.suite(),
-            self.noise,
-            self.renderer,
-            Wording(self.rename),
-        )
+        return HouseholdEnvironment(self)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,11 +14,10 @@ from envs.household.sight import Eye
 from envs.household.words import Wording
 from envs.mujoco.environment import EmbeddedEnvironment
 from harness.failures import PerceptionFailure
-from harness.protocols import Fact, PointCloud, Pose, Reset, Subtask, Task, Utterance, Verdict
+from harness.protocols import Fact, PointCloud, Pose, Reset, Subtask, Utterance, Verdict
 
 if TYPE_CHECKING:
-    from envs.household.task import HouseholdTask
-    from envs.mujoco.setting import Setting
+    from envs.household import Household
     from envs.mujoco.world import World
     from harness.seeding import Seeds
 
@@ -29,20 +28,10 @@ _FEWEST = 4
 class HouseholdEnvironment(EmbeddedEnvironment):
     """One simulator."""
 
-    def __init__(
-        self,
-        setting: Setting,
-        tasks: Mapping[str, HouseholdTask],
-        suite: Sequence[Task],
-        noise: float,
-        renderer: str,
-        wording: Wording,
-    ) -> None:
-        names = {name for task in tasks.values() for name in task.objects}
-        super().__init__(
-            setting, tasks, suite, noise, renderer, rename={name: wording.put(name) for name in names}
-        )
-        self._wording = wording
+    def __init__(self, config: Household) -> None:
+        setting, tasks, self._wording = config.setting(), config.definitions(), Wording(config.rename)
+        rename = {name: self._wording.put(name) for task in tasks.values() for name in task.objects}
+        super().__init__(setting, tasks, config.suite(), config.noise, config.renderer, rename)
         self._eye: Eye | None = None
         self._progress: Progress | None = None
         self.rest = Pose(*self._kinematics.pose(np.array(setting.home)))

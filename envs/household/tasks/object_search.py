@@ -8,12 +8,12 @@ In rounds (the paper's Table 10) it is looking and placing only, with all boxes 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from envs.household import things
 from envs.household.furniture import Box, Mat, hand, put_away
-from envs.household.task import LOOKING, Clue, Goal, HouseholdTask, Stage, pick, shift
+from envs.household.task import LOOKING, Clue, Condition, Goal, HouseholdTask, Stage, pick, shift
 
 if TYPE_CHECKING:
     import numpy as np
@@ -161,8 +161,9 @@ class _Layout:
             for other in box.contents(world, THINGS)
         ]
         side = self._sides[BOXES.index(box)]
-        room = [y for y in (side * SLOT, -side * SLOT, 0.0) if all(abs(y - other) > 0.031 for other in taken)]
-        box.put(world, thing, 0.0, (room or [0.0])[0], self._turn(thing) / 2)
+        slots = (side * SLOT, -side * SLOT)
+        free = next((y for y in slots if all(abs(y - other) > 0.031 for other in taken)), 0.0)
+        box.put(world, thing, 0.0, free, self._turn(thing) / 2)
 
     def _turn(self, thing: str) -> float:
         return float(self._turns[THINGS.index(thing)])
@@ -172,11 +173,11 @@ def _inspections() -> tuple[Goal, ...]:
     return tuple(Goal(f"inspect {box.name}", _inspected(box), steps=LOOKING) for box in BOXES)
 
 
-def _inspected(box: Box) -> Any:
+def _inspected(box: Box) -> Condition:
     return lambda now: box.inspected(now, THINGS)
 
 
-def _shows(box: Box, thing: str) -> Any:
+def _shows(box: Box, thing: str) -> Condition:
     return lambda now: box.shows(now, thing)
 
 
@@ -198,9 +199,8 @@ def _placing(layout: _Layout, thing: str, stage: int = 0, before: _Layout | None
 def _fetching(layout: _Layout, liked: str, person: str, swapped: tuple[int, int]) -> Goal:
     """Bring what somebody likes; it has to be known what that is and where it is now."""
     thing, before = layout.inside(liked), layout.boxes[liked]
-    index = BOXES.index(before)
-    x, y = swapped
-    box = BOXES[y if index == x else x if index == y else index]
+    x, y = (BOXES[index] for index in swapped)
+    box = y if before is x else x if before is y else before
     moved = box is not before
     return Goal(
         f"pick up {thing} from {box.name} and place it to {TRAY.name}",
@@ -218,7 +218,7 @@ def _holds(box: Box, thing: str, stage: int = 0) -> Clue:
     return Clue(box.name, "holds", thing, _shows(box, thing), stage)
 
 
-def _refill(layout: _Layout, thing: str) -> Any:
+def _refill(layout: _Layout, thing: str) -> Callable[[World], None]:
     return lambda world: layout.lay_out(world, [thing])
 
 

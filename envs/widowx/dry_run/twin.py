@@ -12,7 +12,6 @@ import numpy as np
 from envs.household.environment import HouseholdEnvironment
 from envs.household.sight import Eye, Moment
 from envs.household.task import stages_of
-from envs.household.words import Wording
 from envs.mujoco.setting import TIMESTEP
 from harness.seeding import Seeds
 
@@ -29,14 +28,7 @@ class Twin(HouseholdEnvironment):
     user speak and change things; without, somebody else does."""
 
     def __init__(self, household: Household, judged: bool) -> None:
-        super().__init__(
-            household.setting(),
-            household.definitions(),
-            household.suite(),
-            household.noise,
-            household.renderer,
-            Wording(household.rename),
-        )
+        super().__init__(household)
         self.lock = threading.RLock()
         self._judged = judged
         task = next(iter(self._tasks))
