@@ -240,15 +240,15 @@ class WidowXEnvironment:
 
 def opened(config: WidowX) -> WidowXEnvironment:
     """With a real arm's server and real cameras. Raises `SimulatorError`."""
-    assert config.address is not None and config.third_person is not None and config.wrist is not None
+    assert config.address is not None
     folder = stop.place(config.stop_folder)
     with ExitStack() as unused:
         operator = Operator()
         unused.callback(operator.close)
         oracle = OperatorOracle(operator, Sheets(config.household()), partial(stop.stop, folder))
         cameras = {}
-        for name, path in (("third_person", config.third_person), ("wrist", config.wrist)):
-            cameras[name] = maker(path)()
+        for name in CAMERAS:
+            cameras[name] = maker(getattr(config, name))()
             unused.callback(cameras[name].close)
         address = parted(config.address)
         env = WidowXEnvironment(config, address, operator, oracle, Cameras(cameras), config.confirm)

@@ -63,15 +63,11 @@ class Limits:
     def beyond(self, other: Limits) -> str:
         """Which of these limits are wider than others', as a sentence's end; empty for none."""
         (lower, upper), (least, most) = self.workspace, other.workspace
-        wider = {"workspace": (np.less(lower, least) | np.greater(upper, most)).any()}
-        wider |= {
-            name: getattr(self, name) > getattr(other, name) for name in ("speed", "turn", "joint_speed")
-        }
-        return ", ".join(
-            f"{name} {getattr(self, name)} (at most {getattr(other, name)})"
-            for name, is_so in wider.items()
-            if is_so
-        )
+        wider = ["workspace"] if (np.less(lower, least) | np.greater(upper, most)).any() else []
+        wider += [
+            name for name in ("speed", "turn", "joint_speed") if getattr(self, name) > getattr(other, name)
+        ]
+        return ", ".join(f"{name} {getattr(self, name)} (at most {getattr(other, name)})" for name in wider)
 
 
 LIMITS = Limits(workspace=((0.05, -0.32, 0.01), (0.48, 0.32, 0.40)), speed=0.2, turn=1.2, joint_speed=2.0)
@@ -104,7 +100,7 @@ class Guard:
         self._lock = threading.RLock()
         self._stopped = False
         self._joints, self._goal = self.home, self._kinematics.pose(self.home)
-        self.rest = self._kinematics.pose(self.home)
+        self.rest = self._goal
         self._start()
 
     def take(self, limits: Limits) -> None:

@@ -90,8 +90,8 @@ class OperatorOracle:
 
     def current(self) -> int | None:
         before = sum(len(stage.parts) for stage in self._open.stages[: self._stage])
-        parts = range(len(self._open.stages[self._stage].parts))
-        return next((before + place for place in parts if (self._stage, place) not in self._done), None)
+        place = self._next_place()
+        return None if place is None else before + place
 
     def utterances(self) -> Sequence[Utterance]:
         return list(self._said)
@@ -122,6 +122,9 @@ class OperatorOracle:
     def _take(self, line: str) -> None:
         word, _, rest = line.partition(" ")
         word, rest = word.lower(), rest.strip()
+        if not word:
+            return
+        said = ""
         if word == "done" and (place := self._place(rest)) is not None:
             self._done[self._stage, place] = self._step
         elif word == "undo" and self._done:
@@ -134,21 +137,24 @@ class OperatorOracle:
             self._failed = True
         elif word == "stop":
             self._halt()
-        elif word:
-            self._operator.tells(f"{HELP}\n{self._list()}")
-            return
-        if word:
-            self._operator.tells(self._list())
+        else:
+            said = f"{HELP}\n"
+        self._operator.tells(f"{said}{self._list()}")
+
+    def _left(self) -> list[int]:
+        """Places within the stage of its subtasks that are not done."""
+        parts = self._open.stages[self._stage].parts
+        return [place for place in range(len(parts)) if (self._stage, place) not in self._done]
+
+    def _next_place(self) -> int | None:
+        return next(iter(self._left()), None)
 
     def _place(self, number: str) -> int | None:
         """Of the subtask that is meant within the stage: the number as listed, or the next one."""
-        parts = self._open.stages[self._stage].parts
         if not number:
-            return next(
-                (place for place in range(len(parts)) if (self._stage, place) not in self._done), None
-            )
-        known = number.isdigit() and 1 <= int(number) <= len(parts)
-        return int(number) - 1 if known and (self._stage, int(number) - 1) not in self._done else None
+            return self._next_place()
+        place = int(number) - 1 if number.isdecimal() else -1
+        return place if place in self._left() else None
 
     def _begin_next(self) -> None:
         """The robot waits while the operator changes the table and speaks."""
@@ -174,15 +180,14 @@ class OperatorOracle:
         if fact.told:
             return self._starts[fact.stage]
         looks = [
-            place for place, part in enumerate(self._open.stages[fact.stage].parts) if _looks(part.text, fact)
+            self._done.get((fact.stage, place))
+            for place, part in enumerate(self._open.stages[fact.stage].parts)
+            if part.text == f"inspect {fact.subject}"
         ]
-        return min(
-            (self._done[fact.stage, place] for place in looks if (fact.stage, place) in self._done),
-            default=None,
-        )
+        return min((step for step in looks if step is not None), default=None)
 
     def _list(self) -> str:
-        current = self._place("")
+        current = self._next_place()
         lines = []
         for place, part in enumerate(self._open.stages[self._stage].parts):
             done = self._done.get((self._stage, place))
@@ -190,7 +195,3 @@ class OperatorOracle:
             state = "" if done is None else f"   done at step {done}"
             lines.append(f"{mark} {place + 1}. {part.text}{state}{self._seen(self._stage, place)}")
         return "\n".join(lines)
-
-
-def _looks(text: str, fact: Known) -> bool:
-    return text == f"inspect {fact.subject}"

@@ -20,7 +20,7 @@ from envs.commands import checked_pose
 from envs.robots import maker
 from envs.widowx import PORT, wire
 from envs.widowx.arms import Arm
-from envs.widowx.guard import LIMITS, PERIOD, Guard, Limits, Stopped
+from envs.widowx.guard import LIMITS, PERIOD, Guard, Limits, State, Stopped
 from harness.failures import HarnessError, MotionFailure
 from harness.protocols import Pose
 
@@ -95,7 +95,7 @@ class Server:
             self.guard.take(limits)
             self._driver = client
 
-    def _state(self, message: dict[str, Any]) -> Any:
+    def _state(self, message: dict[str, Any]) -> State:
         """Does what a message says."""
         guard, what = self.guard, message.get("do")
         if what == "step":

@@ -205,7 +205,7 @@ def test_stop_and_what_is_not_understood(operator, oracle, halted):
     search = oracle("object_search")
     play(search, operator, "stop")
     assert halted == [1]
-    for line in ("?", "what", "say", "done 0", "undo"):
+    for line in ("?", "what", "say", "done 0", "done ²", "undo"):
         play(search, operator, line)
         assert "type at any time" in operator.told[-1]
     told = len(operator.told)
