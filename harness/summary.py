@@ -49,11 +49,23 @@ class Line:
 def summarise(cells: Sequence[CellResult]) -> list[Line]:
     """Lines in the order in which the cells were given."""
     groups: dict[tuple[str, str, str, str], list[CellResult]] = {}
+    common = in_common(cells)
     for result in cells:
         cell = result.cell
-        variant = " ".join(cell.variant)
+        variant = " ".join(override for override in cell.variant if override not in common)
         groups.setdefault((cell.method, cell.env, variant, cell.choices["llm"]), []).append(result)
     return [_line(key, results) for key, results in groups.items()]
+
+
+def in_common(cells: Sequence[CellResult]) -> list[str]:
+    """What was typed for all cells alike: it tells no line from another."""
+    if not cells:
+        return []
+    return [
+        override
+        for override in cells[0].cell.variant
+        if all(override in result.cell.variant for result in cells)
+    ]
 
 
 WIDE = 140
@@ -117,6 +129,8 @@ def show(result: SweepResult) -> None:
     console.print(_table(methods, wide=console.width >= WIDE, models=len(models) > 1))
     if len(models) == 1:  # once: names are long, and the table has many columns
         console.print(f"Model: {models.pop()}", highlight=False, markup=False, soft_wrap=True)
+    if common := in_common(result.cells):
+        console.print(f"For all: {' '.join(common)}", highlight=False, markup=False, soft_wrap=True)
     for method in methods:
         if method.in_a_row:
             console.print(chain_line(method), highlight=False, markup=False, soft_wrap=True)

@@ -67,6 +67,22 @@ def test_seeds_are_pooled_and_variants_are_not(make_cell: MakeCell) -> None:
     ]
 
 
+def test_what_all_cells_have_is_said_once(make_cell: MakeCell, capsys: pytest.CaptureFixture[str]) -> None:
+    cells = [
+        Cell(cell.config, cell.choices, ("env.rate=0.9", f"sampling.temperature={heat}", f"seed={seed}"))
+        for heat in (0, 1)
+        for seed in (0, 1)
+        for cell in [make_cell(seed=seed)]
+    ]
+    results = [result(cell, BASE) for cell in cells]
+    assert [line.method for line in summarise(results)] == [
+        "noop (sampling.temperature=0)",
+        "noop (sampling.temperature=1)",
+    ]
+    show(SweepResult(Path("out"), results))
+    assert "For all: env.rate=0.9\n" in capsys.readouterr().out
+
+
 def test_two_models_are_two_lines(make_cell: MakeCell) -> None:
     one, other = make_cell(), make_cell(seed=1)
     other = Cell(other.config, {**other.choices, "llm": "openai"}, ("llm=openai",))
