@@ -316,9 +316,7 @@ def _notes(
                 notes.append(said)
     for row, columns, entry in _alike(item, entries):
         if entry.errors:
-            notes.append(
-                f"{row}, {columns[0]}: {_episodes(entry.errors)} ended in an error: in no rate."
-            )
+            notes.append(f"{row}, {columns[0]}: {_episodes(entry.errors)} ended in an error: in no rate.")
     notes += _silent(item, entries)
     last = item.columns[-1].label
     for row in (group.label for group in item.rows):

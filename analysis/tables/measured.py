@@ -88,9 +88,13 @@ def _verdicts(measure: Verdicts, rows: Rows, chosen: Chosen, method: IntervalMet
     )
 
 
-def _cumulated(trials: Mapping[int, tuple[int, int]]) -> tuple[int, ...]:
-    """Successes within one trial, two and so on, from those by the trials that an episode took."""
-    most = max(trials)
+def _cumulated(trials: Mapping[int | None, tuple[int, int]]) -> tuple[int, ...]:
+    """Successes within one trial, two and so on, from those by the trials that an episode took; nothing where a row does
+    not say it."""
+    counts = [count for count in trials if count is not None]
+    if len(counts) < len(trials):
+        return ()
+    most = max(counts)
     return tuple(accumulate(trials.get(count, (0, 0))[0] for count in range(1, most + 1)))
 
 

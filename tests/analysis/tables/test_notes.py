@@ -59,6 +59,16 @@ def test_pass_at_k_is_the_share_that_was_solved_within_k_trials(experiment: Path
     )
 
 
+def test_rows_that_do_not_say_their_trials_have_no_pass_at_k(experiment: Path) -> None:
+    cell = next(experiment.glob("mtp-tabletop-playtable-s0*"))
+    for episode, trials in (("push_button-s1-i0", 2), ("lamp_off-s1-i0", None)):
+        record(cell, episode, trial_count=trials)
+    retry = next(experiment.glob("retry-tabletop*"))
+    record(retry, "push_button-s0-i0", trial_count=2)
+    (note,) = noted(table("table1", experiment), "Average, pass@k")
+    assert note == "Average, pass@k: percent solved within 1 to 2 trials: VoxPoser 37.5; Retry 33.3, 66.7."
+
+
 def test_comparisons_say_what_would_decide(experiment: Path) -> None:
     first, *_ = noted(table("table1", experiment), "Average: MTP and VoxPoser")
     assert "cannot be told apart" in first and "To decide a difference of this size takes about" in first
