@@ -83,12 +83,15 @@ def with_files(arguments: Sequence[str]) -> list[str]:
 def with_cells_keys(arguments: Sequence[str]) -> list[str]:
     """Of a sweep, hands a key that is typed with one value to each cell, through the sweeper. Hydra would look for it in
     the config of the default options, where a key of `method.planner` is none, though all methods of the sweep have it."""
-    if not {"-m", "--multirun"} & set(arguments):
+    single = [argument for argument in arguments if _sets_one_value(argument)]
+    if not single or not {"-m", "--multirun"} & set(arguments) or {"-c", "--cfg"} & set(arguments):
         return list(arguments)
-    values = {a.partition("=")[0]: a.partition("=")[2] for a in arguments if _sets_one_value(a)}
-    kept = [argument for argument in arguments if not _sets_one_value(argument)]
+    values = {key: value for key, _, value in (argument.partition("=") for argument in single)}
     pairs = ", ".join(f"{key}: {_quoted(value)}" for key, value in values.items())
-    return [*kept, f"++hydra.sweeper.params={{{pairs}}}"] if values else kept
+    # In the place of the first one: Hydra wants what is typed in one row, before its flags or behind them.
+    at = arguments.index(single[0])
+    kept = [argument for argument in arguments[at:] if argument not in single]
+    return [*arguments[:at], f"++hydra.sweeper.params={{{pairs}}}", *kept]
 
 
 def _sets_one_value(argument: str) -> bool:

@@ -243,6 +243,23 @@ def test_the_sweeper_gets_a_key_of_the_cells_as_it_is_typed(value: str) -> None:
     assert {key: str(text) for key, text in given.items()} == {"method.x": value, "method.y.z": "1"}
 
 
+def test_what_is_handed_to_the_cells_stays_where_it_was_typed() -> None:
+    """Hydra refuses overrides on both sides of a flag."""
+    handed = "++hydra.sweeper.params={env.scenes: '2', env.noise: '0'}"
+    assert with_cells_keys(["env.scenes=2", "env.noise=0", "method=a,b", "-m"]) == [
+        handed,
+        "method=a,b",
+        "-m",
+    ]
+    assert with_cells_keys(["-m", "method=a,b", "env.scenes=2", "env.noise=0"]) == [
+        "-m",
+        "method=a,b",
+        handed,
+    ]
+    shown = ["-m", "method=a,b", "env.scenes=2", "--cfg", "job"]
+    assert with_cells_keys(shown) == shown
+
+
 def test_other_arguments_are_left_to_hydra() -> None:
     sweep = [
         "-m",
