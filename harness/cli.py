@@ -84,7 +84,7 @@ def with_cells_keys(arguments: Sequence[str]) -> list[str]:
     """Of a sweep, hands a key that is typed with one value to each cell, through the sweeper. Hydra would look for it in
     the config of the default options, where a key of `method.planner` is none, though all methods of the sweep have it."""
     single = [argument for argument in arguments if _sets_one_value(argument)]
-    if not single or not {"-m", "--multirun"} & set(arguments) or {"-c", "--cfg"} & set(arguments):
+    if not single or not {"-m", "--multirun"} & set(arguments):
         return list(arguments)
     values = {key: value for key, _, value in (argument.partition("=") for argument in single)}
     pairs = ", ".join(f"{key}: {_quoted(value)}" for key, value in values.items())
